@@ -1,0 +1,110 @@
+//! What the table says of an operation. The rows themselves are in [`crate::table`].
+
+use crate::gfx::{Feature, Gen};
+use crate::operand::Ty;
+
+/// An opcode number and the encoding it counts in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Code {
+    /// In the family's own encoding (and, for VOP1, VOP2 and VOPC, promoted into VOP3 by arithmetic).
+    Native(u16),
+    /// Only in VOP3, with this number: an operation that lost its short form on this generation.
+    Vop3(u16),
+}
+
+/// What a row says beyond numbers and operand types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// The last explicit source is the destination register itself (mac, bitset, cmov).
+    Acc,
+    /// The mnemonic on one generation, where LLVM spells it differently there.
+    Was(Gen, &'static str),
+    /// Present only on targets with the feature.
+    Only(Feature),
+    /// A 32-bit constant follows the instruction as its source of this index (madmk 1, madak 2).
+    Konst(u8),
+    /// Two results or a scalar result in VOP3 use the VOP3b layout, with SDST in place of abs and clamp.
+    Vop3b,
+    /// Has a VOP3 form but no 32-bit one is printed, or the reverse: never promoted into VOP3.
+    NoVop3,
+    /// The instruction may end or redirect the wave: it ends a basic block.
+    EndsBlock,
+    /// Reads lanes other than its own, or turns lanes into scalars: never inside a strip-mined segment.
+    CrossLane,
+    /// Moves `bytes` a lane (memory families) or in all (SMEM).
+    Mem(Access, u8),
+    /// Reads a register that is in no field.
+    Reads(Implicit),
+    /// Writes a register that is in no field.
+    Writes(Implicit),
+}
+
+/// Registers that instructions use without naming them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Implicit {
+    /** VCC */
+    Vcc,
+    /** EXEC */
+    Exec,
+    /** M0 */
+    M0,
+    /** MODE */
+    Mode,
+}
+
+/// What a memory operation does to memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Reads only.
+    Load,
+    /// Writes only.
+    Store,
+    /// Reads, computes, writes; returns the old value if GLC (or the DS row) says so.
+    Atomic,
+}
+
+/// One row: an operation, whatever encodings it has.
+#[derive(Debug)]
+pub struct OpInfo {
+    /// LLVM's mnemonic without an encoding suffix, as the newest generation that has it spells it.
+    pub name: &'static str,
+    /// The opcode on gfx6, gfx7, gfx8, gfx9.
+    pub codes: [Option<Code>; 4],
+    /// Result types, implicit ones (scc) last.
+    pub dsts: &'static [Ty],
+    /// Source types, implicit ones last.
+    pub srcs: &'static [Ty],
+    /// Whether both executors run it; otherwise it stops translation as unimplemented.
+    pub executed: bool,
+    /// Exceptions.
+    pub notes: &'static [Note],
+}
+
+impl OpInfo {
+    /// The opcode on `generation`.
+    pub const fn code(&self, generation: Gen) -> Option<Code> {
+        self.codes[generation as usize]
+    }
+
+    /// The mnemonic on `generation`.
+    pub fn name_on(&self, generation: Gen) -> &'static str {
+        let renamed = self.notes.iter().find_map(|note| match note {
+            Note::Was(g, name) if *g == generation => Some(*name),
+            _ => None,
+        });
+        renamed.unwrap_or(self.name)
+    }
+
+    /// Whether the row carries `note`.
+    pub fn has(&self, note: Note) -> bool {
+        self.notes.contains(&note)
+    }
+
+    /// The memory behaviour, if the row has one: what it does, and bytes a lane.
+    pub fn access(&self) -> Option<(Access, u8)> {
+        self.notes.iter().find_map(|note| match note {
+            Note::Mem(access, bytes) => Some((*access, *bytes)),
+            _ => None,
+        })
+    }
+}

@@ -1,0 +1,49 @@
+//! The line between the runtime and an executor: what an executor is given, and how it comes back.
+
+use crate::fault::Trap;
+use crate::gds::Gds;
+use crate::lds::Lds;
+use crate::memory::View;
+use crate::wave::Wave;
+use gcnjit_isa::Target;
+use std::sync::atomic::AtomicBool;
+
+/// What a wave can reach beside its own registers while it runs.
+pub struct Env<'a> {
+    /// The processor that is played.
+    pub target: Target,
+    /// Guest memory as this dispatch sees it.
+    pub memory: &'a View,
+    /// The work-group's local data share.
+    pub lds: &'a Lds,
+    /// The device's global data share.
+    pub gds: &'a Gds,
+    /// Set when the dispatch is to stop (deadline, cancellation, a fault elsewhere).
+    pub stop: &'a AtomicBool,
+    /// Roughly how many instructions a wave may execute before it yields.
+    pub slice: u64,
+}
+
+/// Why an executor gave a wave back, with its state complete in [`Wave`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// It executed s_endpgm.
+    End,
+    /// It executed s_barrier; `pc` is after it.
+    Barrier,
+    /// Its slice is used up or `stop` was set; it can go on where it is.
+    Yield,
+}
+
+/// An executor of waves. `Worker` is what one thread keeps between waves.
+pub trait Engine: Sync {
+    /// Per-thread state.
+    type Worker: Send;
+
+    /// Makes the state for a thread.
+    fn worker(&self) -> Self::Worker;
+
+    /// Runs `wave` from its `pc` until it stops. After an error the wave's state is the one before the
+    /// instruction that is named in it.
+    fn run(&self, worker: &mut Self::Worker, wave: &mut Wave, env: &Env<'_>) -> Result<Stop, Box<Trap>>;
+}
