@@ -14,6 +14,9 @@ pub struct Env<'a> {
     pub target: Target,
     /// Guest memory as this dispatch sees it.
     pub memory: &'a View,
+    /// Address of the dispatch's scratch memory: SH_HIDDEN_PRIVATE_BASE_VIMID of gfx7 and gfx8, which FLAT_SCRATCH
+    /// offsets count from. 0 without scratch.
+    pub scratch: u64,
     /// The work-group's local data share.
     pub lds: &'a Lds,
     /// The device's global data share.

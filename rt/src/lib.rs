@@ -5,6 +5,7 @@ pub mod fault;
 pub mod gds;
 pub mod lds;
 pub mod memory;
+mod pages;
 pub mod wave;
 
 pub use engine::{Engine, Env, Stop};

@@ -1,0 +1,104 @@
+//! The local data share of one work-group.
+//!
+//! One thread runs all waves of a work-group, one after the other, so access needs no atomics: [`Lds`] is not `Sync`.
+//! The buffer is always [`CAPACITY`] + [`SLACK`] bytes, aligned to 64. **Bytes from `size` on read zero and are never
+//! written**: translated code may clamp an address that is out of range to `size` instead of branching.
+//!
+//! Addresses are bytes and any alignment works. An access is a row of dwords (or one byte or word): those that are not
+//! wholly inside `size` read as zero, and writes to them are dropped, as the hardware does.
+
+use std::cell::UnsafeCell;
+
+/// The most a work-group can have, in bytes.
+pub const CAPACITY: usize = 64 << 10;
+/// Zero bytes after the capacity, so that the widest access at address [`CAPACITY`] stays inside of the buffer.
+pub const SLACK: usize = 64;
+
+/// A work-group's local data share.
+pub struct Lds {
+    bytes: Box<UnsafeCell<Buffer>>,
+    size: u32,
+}
+
+#[repr(C, align(64))]
+struct Buffer([u8; CAPACITY + SLACK]);
+
+// SAFETY: an array of bytes; the all-zero bit pattern is a value.
+unsafe impl bytemuck::Zeroable for Buffer {}
+
+impl Default for Lds {
+    fn default() -> Lds {
+        Lds::new(0)
+    }
+}
+
+impl Lds {
+    /// A zeroed share of `size` bytes, at most [`CAPACITY`]; rounded up to whole dwords.
+    pub fn new(size: u32) -> Lds {
+        let mut lds = Lds { bytes: bytemuck::zeroed_box(), size: 0 };
+        lds.reset(size);
+        lds
+    }
+
+    /// Zeroes the contents and sets the size for the next work-group.
+    pub fn reset(&mut self, size: u32) {
+        let size = size.next_multiple_of(4);
+        assert!(size as usize <= CAPACITY, "LDS of {size} bytes");
+        let dirty = self.size.max(size) as usize;
+        self.bytes.get_mut().0[..dirty].fill(0);
+        self.size = size;
+    }
+
+    /// Size in bytes.
+    pub fn size(&self) -> u32 {
+        self.size
+    }
+
+    /// The buffer, for translated code: bytes `..size` may be read and written, those up to [`CAPACITY`] + [`SLACK`]
+    /// only read.
+    pub fn as_ptr(&self) -> *mut u8 {
+        self.bytes.get().cast()
+    }
+
+    /// Loads 1, 2, 4, 8, 12 or 16 bytes.
+    pub fn load<const N: usize>(&self, address: u32) -> [u8; N] {
+        let mut data = [0; N];
+        for (i, dword) in data.chunks_mut(4).enumerate() {
+            if let Some(at) = self.at(address, i, dword.len()) {
+                // SAFETY: `at` has room for the chunk, and nobody else accesses the buffer meanwhile.
+                unsafe { at.copy_to_nonoverlapping(dword.as_mut_ptr(), dword.len()) };
+            }
+        }
+        data
+    }
+
+    /// Stores 1, 2, 4, 8, 12 or 16 bytes.
+    pub fn store<const N: usize>(&self, address: u32, data: [u8; N]) {
+        for (i, dword) in data.chunks(4).enumerate() {
+            if let Some(at) = self.at(address, i, dword.len()) {
+                // SAFETY: `at` has room for the chunk, and nobody else accesses the buffer meanwhile.
+                unsafe { at.copy_from_nonoverlapping(dword.as_ptr(), dword.len()) };
+            }
+        }
+    }
+
+    /// Replaces the dword at `address` by `f` of it and returns what it was.
+    pub fn atomic_u32(&self, address: u32, f: impl FnOnce(u32) -> u32) -> u32 {
+        let old = u32::from_le_bytes(self.load(address));
+        self.store(address, f(old).to_le_bytes());
+        old
+    }
+
+    /// Replaces the qword at `address` by `f` of it and returns what it was.
+    pub fn atomic_u64(&self, address: u32, f: impl FnOnce(u64) -> u64) -> u64 {
+        let old = u64::from_le_bytes(self.load(address));
+        self.store(address, f(old).to_le_bytes());
+        old
+    }
+
+    /// Where the `len` bytes of dword `i` of an access at `address` are, if all of them are in range.
+    fn at(&self, address: u32, i: usize, len: usize) -> Option<*mut u8> {
+        let start = address as usize + i * 4;
+        (start + len <= self.size as usize).then(|| self.as_ptr().wrapping_add(start))
+    }
+}

@@ -1,0 +1,481 @@
+//! Guest memory. A guest pointer is a host address.
+//!
+//! [`Memory`] owns one large reserved range of host addresses, the arena, and hands out allocations in it: page
+//! aligned, with inaccessible gaps between them, none of at most 4 GiB crossing a 4 GiB boundary. Host memory can be
+//! imported beside it. A dispatch works on a [`View`], an immutable snapshot of the table of ranges; the pages of an
+//! allocation stay committed, and its addresses unused, until it is freed *and* no view of it is left.
+//!
+//! Invariants:
+//! - the ranges of a table are sorted, not empty and disjoint;
+//! - every byte of a range of a table that somebody holds is mapped, and writable if the range says so;
+//! - no Rust reference to guest memory exists: guests run on several threads and may race as they like, so all
+//!   access is by raw pointer, as relaxed atomic operations on the largest naturally aligned units.
+
+use crate::fault::Cause;
+use crate::pages::{PAGE, Reservation};
+use std::io;
+use std::ptr::with_exposed_provenance_mut;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What the arena asks the host to reserve, in bytes.
+const ARENA: u64 = 1 << 40;
+/// The smallest arena that is of use, in bytes.
+const LEAST_ARENA: u64 = 1 << 30;
+/// Inaccessible bytes between allocations, at least.
+const GUARD: u64 = 64 << 10;
+/// Allocations up to this size don't cross a multiple of it.
+const WINDOW: u64 = 1 << 32;
+
+/// Flat addresses from here to 4 GiB further are LDS (gfx7 and later). Above every host user address.
+pub const LDS_APERTURE: u64 = 1 << 48;
+/// Flat addresses from here to 4 GiB further are scratch (gfx7 and later). Above every host user address.
+pub const PRIVATE_APERTURE: u64 = 2 << 48;
+
+/// Why memory was not allocated, freed, imported or copied.
+#[derive(Debug, thiserror::Error)]
+pub enum MemoryError {
+    /// No free addresses for this many bytes.
+    #[error("no room for an allocation of {0} bytes")]
+    Full(u64),
+    /// The host refused.
+    #[error("host memory: {0}")]
+    Host(#[from] io::Error),
+    /// No allocation or import starts there.
+    #[error("no allocation starts at {0:#x}")]
+    NotAllocated(u64),
+    /// The range to import is empty, null, wraps around or overlaps another.
+    #[error("cannot import {len} bytes at {address:#x}: empty, null, wrapping or overlapping")]
+    Import {
+        /// First byte.
+        address: u64,
+        /// Size in bytes.
+        len: u64,
+    },
+    /// A copy by the host that is not inside one range.
+    #[error("{cause} at {address:#x}")]
+    Access {
+        /// What is wrong.
+        cause: Cause,
+        /// First byte of the access.
+        address: u64,
+    },
+}
+
+/// A run of accessible guest addresses. `repr(C)` because translated code may search the table.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Range {
+    /// First address.
+    pub start: u64,
+    /// Address after the last.
+    pub end: u64,
+    /// Whether guests may write it.
+    pub writable: bool,
+}
+
+/// A part of an allocation that is given its own rights.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// Offset of the first byte from the allocation's start.
+    pub offset: u64,
+    /// Size in bytes; pieces of size zero are left out.
+    pub len: u64,
+    /// Whether guests may write it.
+    pub writable: bool,
+}
+
+/// Guest memory: the arena and the table of what is allocated and imported. A handle; clones share it.
+#[derive(Clone, Debug)]
+pub struct Memory(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    arena: Arc<Arena>,
+    table: Mutex<Arc<Table>>,
+}
+
+/// The sorted ranges, and what keeps each alive. Copied on write when a view holds it.
+#[derive(Clone, Debug, Default)]
+struct Table {
+    ranges: Vec<Range>,
+    owners: Vec<Arc<Owner>>,
+}
+
+/// An allocation or import: the reason some ranges exist. Dropping the last reference gives the pages back.
+#[derive(Debug)]
+struct Owner {
+    start: u64,
+    len: u64,
+    arena: Option<Arc<Arena>>,
+}
+
+#[derive(Debug)]
+struct Arena {
+    pages: Reservation,
+    /// Free address runs `(start, len)`, sorted, never adjacent.
+    free: Mutex<Vec<(u64, u64)>>,
+}
+
+/// A lock whose data is consistent at every point where a holder could panic.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Memory {
+    /// Reserves an arena of 1 TiB, or as much as the host grants.
+    pub fn new() -> Result<Memory, MemoryError> {
+        Memory::with_arena(ARENA)
+    }
+
+    /// Reserves an arena of at most `len` bytes (a power of two, at least 1 GiB).
+    pub fn with_arena(len: u64) -> Result<Memory, MemoryError> {
+        let pages = Reservation::new(len.max(LEAST_ARENA), LEAST_ARENA)?;
+        let free = Mutex::new(vec![(pages.base(), pages.len())]);
+        let arena = Arc::new(Arena { pages, free });
+        Ok(Memory(Arc::new(Shared { arena, table: Mutex::default() })))
+    }
+
+    /// The arena's addresses: every allocation lies inside, imports do not.
+    pub fn arena(&self) -> std::ops::Range<u64> {
+        let base = self.0.arena.pages.base();
+        base..base + self.0.arena.pages.len()
+    }
+
+    /// Allocates `len` bytes (0 counts as 1) of zeroed, writable memory. The address is a multiple of 256.
+    pub fn alloc(&self, len: u64) -> Result<u64, MemoryError> {
+        let len = len.max(1);
+        self.alloc_pieces(len, &[Piece { offset: 0, len, writable: true }])
+    }
+
+    /// Allocates `len` bytes of which only `pieces` are accessible. They must be sorted, disjoint and inside.
+    pub fn alloc_pieces(&self, len: u64, pieces: &[Piece]) -> Result<u64, MemoryError> {
+        let mut end = 0;
+        for piece in pieces {
+            assert!(
+                piece.offset >= end && piece.offset <= len && piece.len <= len - piece.offset,
+                "bad piece {piece:?}"
+            );
+            end = piece.offset + piece.len;
+        }
+        let owner = Arena::commit(&self.0.arena, len)?;
+        let start = owner.start;
+        lock(&self.0.table).insert(owner, pieces);
+        Ok(start)
+    }
+
+    /// Frees the allocation or ends the import that starts at `address`. Views taken before still reach it; later
+    /// ones don't.
+    pub fn free(&self, address: u64) -> Result<(), MemoryError> {
+        let removed = lock(&self.0.table).remove(address);
+        // The pages go back here, outside of the lock, unless a view holds the owner.
+        removed.map(drop).ok_or(MemoryError::NotAllocated(address))
+    }
+
+    /// Size in bytes of the allocation or import that starts at `address`.
+    pub fn size(&self, address: u64) -> Option<u64> {
+        lock(&self.0.table).owner(address).map(|owner| owner.len)
+    }
+
+    /// Makes `len` bytes of host memory at `host` accessible to guests; their address is the guest pointer.
+    ///
+    /// # Safety
+    /// Until [`Memory::free`] is called on the address and no [`View`] taken before that is left, the memory stays
+    /// mapped (and writable, if `writable`), and is neither referenced nor accessed non-atomically by Rust code while
+    /// a dispatch runs.
+    pub unsafe fn import(&self, host: *mut u8, len: u64, writable: bool) -> Result<u64, MemoryError> {
+        let address = host.expose_provenance() as u64;
+        let error = MemoryError::Import { address, len };
+        let Some(end) = address.checked_add(len) else { return Err(error) };
+        let arena = self.arena();
+        if len == 0 || address < PAGE || (address < arena.end && arena.start < end) {
+            return Err(error);
+        }
+        let mut table = lock(&self.0.table);
+        if table.overlaps(address, end) {
+            return Err(error);
+        }
+        let owner = Owner { start: address, len, arena: None };
+        table.insert(owner, &[Piece { offset: 0, len, writable }]);
+        Ok(address)
+    }
+
+    /// The memory as it is now, for a dispatch.
+    pub fn view(&self) -> View {
+        View(lock(&self.0.table).clone())
+    }
+
+    /// Copies guest memory at `address` to `data`.
+    pub fn read(&self, address: u64, data: &mut [u8]) -> Result<(), MemoryError> {
+        self.view().read(address, data).map_err(|cause| MemoryError::Access { cause, address })
+    }
+
+    /// Copies `data` to guest memory at `address`.
+    pub fn write(&self, address: u64, data: &[u8]) -> Result<(), MemoryError> {
+        self.view().store(address, data).map_err(|cause| MemoryError::Access { cause, address })
+    }
+
+    /// Copies `data` into the allocation at `start`, to `offset`, whatever rights its pieces have: for loaders.
+    pub(crate) fn initialise(&self, start: u64, offset: u64, data: &[u8]) -> Result<(), MemoryError> {
+        let owner = lock(&self.0.table).owner(start).cloned().ok_or(MemoryError::NotAllocated(start))?;
+        let len = data.len() as u64;
+        assert!(owner.arena.is_some() && offset <= owner.len && len <= owner.len - offset);
+        // SAFETY: the bytes are inside of the allocation, which `owner` keeps committed and which is host-writable.
+        unsafe { copy_to_guest(pointer(start + offset), data) };
+        Ok(())
+    }
+}
+
+impl Arena {
+    /// Takes addresses for `len` bytes and commits their pages.
+    fn commit(arena: &Arc<Arena>, len: u64) -> Result<Owner, MemoryError> {
+        let size = span(len).ok_or(MemoryError::Full(len))?;
+        let start = arena.take(size).ok_or(MemoryError::Full(len))?;
+        if let Err(error) = arena.pages.commit(start, size - GUARD) {
+            arena.give(start, size);
+            return Err(error.into());
+        }
+        Ok(Owner { start, len, arena: Some(arena.clone()) })
+    }
+
+    /// First fit among the free runs.
+    fn take(&self, size: u64) -> Option<u64> {
+        let mut free = lock(&self.free);
+        let (i, start) = free.iter().enumerate().find_map(|(i, &run)| place(run, size).map(|start| (i, start)))?;
+        let (run, len) = free.remove(i);
+        let rest = [(start + size, run + len - start - size), (run, start - run)];
+        for piece in rest.into_iter().filter(|piece| piece.1 != 0) {
+            free.insert(i, piece);
+        }
+        Some(start)
+    }
+
+    /// Gives addresses back, merging neighbours.
+    fn give(&self, start: u64, size: u64) {
+        let mut free = lock(&self.free);
+        let i = free.partition_point(|run| run.0 < start);
+        free.insert(i, (start, size));
+        if i + 1 < free.len() && start + size == free[i + 1].0 {
+            free[i].1 += free.remove(i + 1).1;
+        }
+        if i > 0 && free[i - 1].0 + free[i - 1].1 == start {
+            free[i - 1].1 += free.remove(i).1;
+        }
+    }
+}
+
+/// Addresses an allocation of `len` bytes takes: whole pages and the guard after them.
+fn span(len: u64) -> Option<u64> {
+    len.max(1).checked_next_multiple_of(PAGE)?.checked_add(GUARD)
+}
+
+/// Where in a free run an allocation of `size` addresses goes.
+fn place((start, len): (u64, u64), size: u64) -> Option<u64> {
+    let end = start.checked_add(len)?;
+    let fits = |at: u64| at.checked_add(size).is_some_and(|last| last <= end);
+    let crosses = start / WINDOW != (start + (size - GUARD) - 1) / WINDOW;
+    let at = if crosses && size - GUARD <= WINDOW { start.checked_next_multiple_of(WINDOW)? } else { start };
+    fits(at).then_some(at)
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        let (Some(arena), Some(size)) = (&self.arena, span(self.len)) else { return };
+        // Pages that could not be given back keep their addresses, or a later allocation would not be zero.
+        if arena.pages.decommit(self.start, size - GUARD).is_ok() {
+            arena.give(self.start, size);
+        }
+    }
+}
+
+/// Changes to a table that a view may share.
+trait Edit {
+    fn insert(&mut self, owner: Owner, pieces: &[Piece]);
+    fn remove(&mut self, start: u64) -> Option<Vec<Arc<Owner>>>;
+}
+
+impl Edit for Arc<Table> {
+    fn insert(&mut self, owner: Owner, pieces: &[Piece]) {
+        let table = Arc::make_mut(self);
+        let owner = Arc::new(owner);
+        let i = table.ranges.partition_point(|range| range.end <= owner.start);
+        let ranges = pieces.iter().filter(|piece| piece.len != 0).map(|piece| {
+            let start = owner.start + piece.offset;
+            Range { start, end: start + piece.len, writable: piece.writable }
+        });
+        let before = table.ranges.len();
+        table.ranges.splice(i..i, ranges);
+        let count = table.ranges.len() - before;
+        table.owners.splice(i..i, std::iter::repeat_n(owner, count));
+    }
+
+    fn remove(&mut self, start: u64) -> Option<Vec<Arc<Owner>>> {
+        let first = self.owners.iter().position(|owner| owner.start == start)?;
+        let count = self.owners[first..].iter().take_while(|owner| owner.start == start).count();
+        let table = Arc::make_mut(self);
+        table.ranges.drain(first..first + count);
+        Some(table.owners.drain(first..first + count).collect())
+    }
+}
+
+impl Table {
+    fn owner(&self, start: u64) -> Option<&Arc<Owner>> {
+        let i = self.owners.partition_point(|owner| owner.start < start);
+        self.owners.get(i).filter(|owner| owner.start == start)
+    }
+
+    fn overlaps(&self, start: u64, end: u64) -> bool {
+        let i = self.ranges.partition_point(|range| range.end <= start);
+        self.ranges.get(i).is_some_and(|range| range.start < end)
+    }
+}
+
+/// What a dispatch sees of guest memory: a snapshot that keeps everything in it mapped.
+#[derive(Clone, Debug)]
+pub struct View(Arc<Table>);
+
+impl View {
+    /// All ranges, sorted by address.
+    pub fn ranges(&self) -> &[Range] {
+        &self.0.ranges
+    }
+
+    /// The range that holds `address`.
+    pub fn find(&self, address: u64) -> Option<Range> {
+        let i = self.0.ranges.partition_point(|range| range.end <= address);
+        self.0.ranges.get(i).copied().filter(|range| range.start <= address)
+    }
+
+    /// The host pointer for `len` bytes at `address`, all of which are in one range (writable, for a `write`). It is
+    /// valid while the view lives; guests may access the same bytes at the same time.
+    pub fn check(&self, address: u64, len: u64, write: bool) -> Result<*mut u8, Cause> {
+        if address < PAGE {
+            return Err(Cause::Null);
+        }
+        match self.find(address) {
+            Some(range) if len > range.end - address => Err(Cause::Unmapped),
+            Some(range) if write && !range.writable => Err(Cause::ReadOnly),
+            Some(_) => Ok(pointer(address)),
+            None => Err(Cause::Unmapped),
+        }
+    }
+
+    /// Loads `N` bytes; any alignment.
+    #[inline]
+    pub fn load<const N: usize>(&self, address: u64) -> Result<[u8; N], Cause> {
+        let mut data = [0; N];
+        self.read(address, &mut data)?;
+        Ok(data)
+    }
+
+    /// Copies memory at `address` to `data`; any alignment.
+    #[inline]
+    pub fn read(&self, address: u64, data: &mut [u8]) -> Result<(), Cause> {
+        let from = self.check(address, data.len() as u64, false)?;
+        // SAFETY: `check` found the bytes in a range, which this view keeps mapped.
+        unsafe { copy_from_guest(from, data) };
+        Ok(())
+    }
+
+    /// Stores `data` at `address`; any alignment.
+    #[inline]
+    pub fn store(&self, address: u64, data: &[u8]) -> Result<(), Cause> {
+        let to = self.check(address, data.len() as u64, true)?;
+        // SAFETY: `check` found the bytes in a writable range, which this view keeps mapped.
+        unsafe { copy_to_guest(to, data) };
+        Ok(())
+    }
+
+    /// Replaces the dword at `address` by `f` of it, atomically, and returns what it was. `f` may be called more than
+    /// once.
+    pub fn atomic_u32(&self, address: u64, mut f: impl FnMut(u32) -> u32) -> Result<u32, Cause> {
+        let at = self.check(address, 4, true)?;
+        if !address.is_multiple_of(4) {
+            return Err(Cause::Misaligned);
+        }
+        // SAFETY: `check` found the bytes in a writable range, which this view keeps mapped; they are aligned, and all
+        // other access to them is atomic.
+        let atom = unsafe { AtomicU32::from_ptr(at.cast()) };
+        Ok(atom.fetch_update(SeqCst, SeqCst, |old| Some(f(old))).unwrap_or_else(|old| old))
+    }
+
+    /// The same for a qword.
+    pub fn atomic_u64(&self, address: u64, mut f: impl FnMut(u64) -> u64) -> Result<u64, Cause> {
+        let at = self.check(address, 8, true)?;
+        if !address.is_multiple_of(8) {
+            return Err(Cause::Misaligned);
+        }
+        // SAFETY: as in `atomic_u32`.
+        let atom = unsafe { AtomicU64::from_ptr(at.cast()) };
+        Ok(atom.fetch_update(SeqCst, SeqCst, |old| Some(f(old))).unwrap_or_else(|old| old))
+    }
+}
+
+/// An address as a pointer. The arena and imports exposed theirs.
+fn pointer(address: u64) -> *mut u8 {
+    with_exposed_provenance_mut(address as usize)
+}
+
+/// The largest power of two up to 8 that divides `address` and is not above `left`.
+#[inline]
+fn unit(address: usize, left: usize) -> usize {
+    let aligned = 1 << (address | 8).trailing_zeros();
+    let fits = 1 << left.min(8).ilog2();
+    usize::min(aligned, fits)
+}
+
+/// Copies guest bytes at `from` to `data`.
+///
+/// # Safety
+/// `data.len()` bytes at `from` are mapped, and only accessed atomically or by guests.
+//
+// Relaxed atomics rather than volatile accesses: a guest may rely on an aligned dword being read whole, and a race
+// with another wave is then no data race. Racing accesses of different sizes are outside of Rust's memory model, but
+// guests make them, and every host makes each of them whole.
+#[inline]
+unsafe fn copy_from_guest(from: *mut u8, data: &mut [u8]) {
+    let mut i = 0;
+    while i < data.len() {
+        let at = from.wrapping_add(i);
+        let size = unit(at.addr(), data.len() - i);
+        let to = &mut data[i..i + size];
+        // SAFETY: the caller vouches for the bytes; `unit` made `at` a multiple of `size`.
+        unsafe {
+            match size {
+                8 => to.copy_from_slice(&AtomicU64::from_ptr(at.cast()).load(Relaxed).to_ne_bytes()),
+                4 => to.copy_from_slice(&AtomicU32::from_ptr(at.cast()).load(Relaxed).to_ne_bytes()),
+                2 => to.copy_from_slice(&AtomicU16::from_ptr(at.cast()).load(Relaxed).to_ne_bytes()),
+                _ => to[0] = AtomicU8::from_ptr(at).load(Relaxed),
+            }
+        }
+        i += size;
+    }
+}
+
+/// Copies `data` to guest bytes at `to`.
+///
+/// # Safety
+/// `data.len()` bytes at `to` are mapped writable, and only accessed atomically or by guests.
+#[inline]
+unsafe fn copy_to_guest(to: *mut u8, data: &[u8]) {
+    let mut rest = data;
+    let mut at = to;
+    while !rest.is_empty() {
+        let size = unit(at.addr(), rest.len());
+        let (from, tail) = rest.split_at(size);
+        // SAFETY: the caller vouches for the bytes; `unit` made `at` a multiple of `size`.
+        unsafe {
+            match *from {
+                [a, b, c, d, e, f, g, h] => {
+                    AtomicU64::from_ptr(at.cast()).store(u64::from_ne_bytes([a, b, c, d, e, f, g, h]), Relaxed);
+                }
+                [a, b, c, d] => AtomicU32::from_ptr(at.cast()).store(u32::from_ne_bytes([a, b, c, d]), Relaxed),
+                [a, b] => AtomicU16::from_ptr(at.cast()).store(u16::from_ne_bytes([a, b]), Relaxed),
+                _ => AtomicU8::from_ptr(at).store(from[0], Relaxed),
+            }
+        }
+        at = at.wrapping_add(size);
+        rest = tail;
+    }
+}
