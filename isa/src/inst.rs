@@ -104,8 +104,9 @@ pub struct Dpp {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Mem {
     /// Byte offset; signed where the encoding's field is. For SMRD with an immediate it is in bytes too.
+    /// DS with two addresses: the first offset, in the units that the row's [`Offsets`](crate::Note::Offsets) gives.
     pub offset: i32,
-    /// DS: second offset of a two-address instruction, in units of the element.
+    /// DS: second offset of a two-address instruction, in the same units.
     pub offset1: u8,
     /// Globally coherent; for atomics: return the old value.
     pub glc: bool,
@@ -158,10 +159,13 @@ pub enum Ext {
 /// A decoded instruction. All operands are explicit: a carry in VCC is an operand like any other.
 ///
 /// Operand positions, beyond what a row's types say:
-/// - SMEM: `src` = [base, SGPR offset or None, data (stores, atomics)]; `dst[0]` = loaded SGPRs.
+/// - SMEM: `src` = [base, SGPR offset or None, data (stores, atomics)]; `dst[0]` = loaded SGPRs. `Mem::offset` adds to
+///   an SGPR offset where gfx9 has both.
 /// - DS: `src` = [address, data0, data1]; `dst[0]` = VGPR.
-/// - MUBUF, MTBUF: `src` = [vaddr, resource, soffset, data]; `dst[0]` = data register for loads and returning atomics.
-/// - FLAT: `src` = [address, data, saddr or None]; `dst[0]` = VGPR.
+/// - MUBUF, MTBUF: `src` = [vaddr or None, resource, soffset, data]; `dst[0]` = data register for loads and returning
+///   atomics. A d16 load has its destination as data too.
+/// - FLAT: `src` = [address or None, data or None, saddr or None]; `dst[0]` = VGPR for loads and returning atomics.
+///   A d16 load has its destination as data.
 /// - MIMG: `src` = [vaddr, resource, sampler or None, data]; `dst[0]` = data register for loads.
 /// - EXP: `src` = four VGPRs. VINTRP: `src` = [VGPR], `dst[0]` = VGPR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -15,7 +15,8 @@ pub enum Code {
 /// What a row says beyond numbers and operand types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Note {
-    /// The last explicit source is the destination register itself (mac, bitset, cmov).
+    /// The last source before an implicit `scc` is the destination register itself (mac, bitset, cmov, and
+    /// d16 loads, which keep the other half).
     Acc,
     /// The mnemonic on one generation, where LLVM spells it differently there.
     Was(Gen, &'static str),
@@ -27,12 +28,24 @@ pub enum Note {
     Vop3b,
     /// Has a VOP3 form but no 32-bit one is printed, or the reverse: never promoted into VOP3.
     NoVop3,
-    /// The instruction may end or redirect the wave: it ends a basic block.
+    /// The instruction may end, redirect or suspend (s_barrier) the wave: it ends a basic block.
     EndsBlock,
     /// Reads lanes other than its own, or turns lanes into scalars: never inside a strip-mined segment.
     CrossLane,
-    /// Moves `bytes` a lane (memory families) or in all (SMEM).
+    /// Moves `bytes` a lane (memory families) or in all (SMEM); 0 when a descriptor's format decides.
     Mem(Access, u8),
+    /// The result is a scalar register in spite of the vector encoding (readlane, readfirstlane).
+    ScalarDst,
+    /// The result depends on the lane's number, not only on the sources.
+    LaneId,
+    /// DS: two element offsets instead of one byte offset; the number is the bytes a unit of them stands for.
+    Offsets(u16),
+    /// DS: always works on the global data share, whatever the GDS bit says.
+    Gds,
+    /// FLAT: exists in the scratch segment too.
+    Scratch,
+    /// The source 0 field of the VOP3 form holds an interpolation attribute; see [`crate::Mem`].
+    Attr,
     /// Reads a register that is in no field.
     Reads(Implicit),
     /// Writes a register that is in no field.
