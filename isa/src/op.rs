@@ -2,6 +2,7 @@
 
 use crate::gfx::{Feature, Gen};
 use crate::operand::Ty;
+use crate::table::Op;
 
 /// An opcode number and the encoding it counts in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +43,12 @@ pub enum Note {
     Offsets(u16),
     /// DS: always works on the global data share, whatever the GDS bit says.
     Gds,
+    /// DS: the address comes from M0 and the lane's number; position 0 of the sources is None.
+    NoAddr,
+    /// VOP3 on gfx9: op_sel picks halves of 16-bit operands.
+    OpSel,
+    /// VOP3P: each source is f32, or the f16 half that op_sel picks when its op_sel_hi bit is set.
+    Mix,
     /// FLAT: exists in the scratch segment too.
     Scratch,
     /// The source 0 field of the VOP3 form holds an interpolation attribute; see [`crate::Mem`].
@@ -119,5 +126,24 @@ impl OpInfo {
             Note::Mem(access, bytes) => Some((*access, *bytes)),
             _ => None,
         })
+    }
+}
+
+impl Op {
+    /// The opcode of the VOP3 form of a VOP1, VOP2, VOPC or VINTRP operation, where it has one.
+    pub fn promoted(self, generation: Gen) -> Option<u16> {
+        let old = generation < Gen::Gfx8;
+        let base = match self {
+            Op::Vopc(_) => 0,
+            Op::Vop2(_) => 0x100,
+            Op::Vop1(_) if old => 0x180,
+            Op::Vop1(_) => 0x140,
+            Op::Vintrp(_) if !old => 0x270,
+            _ => return None,
+        };
+        match self.info().code(generation)? {
+            Code::Native(native) if !self.info().has(Note::NoVop3) => Some(base + native),
+            _ => None,
+        }
     }
 }

@@ -37,7 +37,7 @@ pub enum Ty {
     mask,
     /// The scalar condition code, implicit in every encoding.
     scc,
-    /// A 16-bit immediate in the instruction word, sign-extended.
+    /// A 16-bit immediate in the instruction word, sign-extended; beside a `u32` source zero-extended.
     simm16,
     /// A branch target: a dword offset from the next instruction.
     label,

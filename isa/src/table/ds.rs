@@ -25,7 +25,7 @@ macro_rules! ds { ($then:ident) => { $then! { Ds;
     ds_max_f32              [0x13 0x13 0x13 0x13] ()     ? (u32, f32) [Mem(Atomic, 4)];
     ds_nop                  [   _ 0x14 0x14 0x14] ()     ? ();
     ds_add_f32              [   _    _ 0x15 0x15] ()     ? (u32, f32) [Mem(Atomic, 4)];
-    ds_write_addtid_b32     [   _    _    _ 0x1d] ()     ? (u32, b32) [Reads(M0), Mem(Store, 4)];
+    ds_write_addtid_b32     [   _    _    _ 0x1d] ()     ? (u32, b32) [Reads(M0), NoAddr, Mem(Store, 4)];
     ds_write_b8             [0x1e 0x1e 0x1e 0x1e] ()     ? (u32, b32) [Mem(Store, 1)];
     ds_write_b16            [0x1f 0x1f 0x1f 0x1f] ()     ? (u32, b32) [Mem(Store, 2)];
     ds_add_rtn_u32          [0x20 0x20 0x20 0x20] (u32)  ? (u32, u32) [Mem(Atomic, 4)];
