@@ -1,0 +1,206 @@
+//! Launch descriptions: what `launch.toml` says, and the launch made from it.
+
+use serde::Deserialize;
+
+use super::{Element, Fill, Tolerance, Type, kernels_dir};
+
+/// One kernel, its index space and its arguments with their contents.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    /// The kernel's name.
+    pub kernel: String,
+    /// Work-items in x, y and z; need not be a multiple of `block`.
+    pub grid: [u32; 3],
+    /// Work-items of a work-group in x, y and z.
+    pub block: [u32; 3],
+    /// How often the kernel is launched, one after the other, on the same buffers.
+    pub loop_count: u32,
+    /// The explicit arguments, in the order of the signature.
+    pub args: Vec<Arg>,
+}
+
+/// An explicit kernel argument.
+#[derive(Clone, Debug)]
+pub enum Arg {
+    /// A pointer to global memory.
+    Buffer(Buffer),
+    /// A number, vector or struct by value.
+    Scalar(Scalar),
+    /// A pointer to dynamic LDS of so many bytes.
+    Local(u32),
+    /// A u32: the number of the launch, from 0 to `loop_count - 1`.
+    LoopIndex,
+}
+
+/// A buffer and its contents.
+#[derive(Clone, Debug)]
+pub struct Buffer {
+    /// The parameter's name.
+    pub name: String,
+    /// The type of its elements.
+    pub ty: Type,
+    /// Its contents, little-endian.
+    pub data: Vec<u8>,
+    /// How close a result has to come; `None` if the kernel must leave it alone.
+    pub expect: Option<Tolerance>,
+}
+
+/// An argument by value.
+#[derive(Clone, Debug)]
+pub struct Scalar {
+    /// The parameter's name.
+    pub name: String,
+    /// Its bytes, little-endian, padding included.
+    pub bytes: Vec<u8>,
+}
+
+impl Launch {
+    /// Reads `kernels/<name>/launch.toml` and fills the buffers.
+    ///
+    /// # Panics
+    /// With the file's name and the reason, if it cannot be read or understood.
+    pub fn load(name: &str) -> Launch {
+        let path = kernels_dir().join(name).join("launch.toml");
+        let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        Launch::parse(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+    }
+
+    /// Understands the text of a launch description.
+    pub fn parse(text: &str) -> Result<Launch, String> {
+        let file: File = toml::from_str(text).map_err(|e| e.to_string())?;
+        let args = file.arg.into_iter().map(RawArg::into_arg).collect::<Result<_, _>>()?;
+        Ok(Launch {
+            kernel: file.kernel,
+            grid: three(&file.grid)?,
+            block: three(&file.block)?,
+            loop_count: file.loop_count,
+            args,
+        })
+    }
+
+    /// The buffers, in the order of the arguments.
+    pub fn buffers(&self) -> impl Iterator<Item = &Buffer> {
+        self.args.iter().filter_map(|arg| if let Arg::Buffer(buffer) = arg { Some(buffer) } else { None })
+    }
+
+    /// The scalar parameter `name`, its first element if it has several.
+    pub fn scalar<T: Element>(&self, name: &str) -> T {
+        self.scalars(name, 0, 1)[0]
+    }
+
+    /// `count` elements of the scalar parameter `name`, from byte `offset` on.
+    pub fn scalars<T: Element>(&self, name: &str, offset: usize, count: usize) -> Vec<T> {
+        let bytes = self.args.iter().find_map(|arg| match arg {
+            Arg::Scalar(scalar) if scalar.name == name => Some(&scalar.bytes),
+            _ => None,
+        });
+        let bytes = bytes.unwrap_or_else(|| panic!("{} has no scalar {name}", self.kernel));
+        let size = T::TYPE.size();
+        bytes[offset..offset + count * size].chunks_exact(size).map(T::read).collect()
+    }
+}
+
+impl Buffer {
+    /// The elements.
+    pub fn elements<T: Element>(&self) -> Vec<T> {
+        assert_eq!(T::TYPE, self.ty, "the element type of {}", self.name);
+        self.data.chunks_exact(self.ty.size()).map(T::read).collect()
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    kernel: String,
+    grid: Vec<u32>,
+    block: Vec<u32>,
+    #[serde(default = "one", rename = "loop")]
+    loop_count: u32,
+    arg: Vec<RawArg>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawArg {
+    name: String,
+    buffer: Option<RawBuffer>,
+    #[serde(default)]
+    fill: Fill,
+    expect: Option<Tolerance>,
+    scalar: Option<RawScalar>,
+    local: Option<u32>,
+    #[serde(default)]
+    loop_index: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawBuffer {
+    r#type: Type,
+    len: usize,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum RawScalar {
+    Plain(Values),
+    Struct(Vec<Values>),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Values {
+    r#type: Type,
+    value: OneOrMany,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum OneOrMany {
+    One(f64),
+    Many(Vec<f64>),
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn three(sizes: &[u32]) -> Result<[u32; 3], String> {
+    if !(1..=3).contains(&sizes.len()) || sizes.contains(&0) {
+        return Err(format!("{sizes:?} is no index space"));
+    }
+    Ok(std::array::from_fn(|d| sizes.get(d).copied().unwrap_or(1)))
+}
+
+impl RawArg {
+    fn into_arg(self) -> Result<Arg, String> {
+        let RawArg { name, fill, expect, .. } = self;
+        match (self.buffer, self.scalar, self.local, self.loop_index) {
+            (Some(RawBuffer { r#type: ty, len }), None, None, false) => {
+                Ok(Arg::Buffer(Buffer { name, ty, data: fill.bytes(ty, len), expect }))
+            }
+            (None, Some(scalar), None, false) => Ok(Arg::Scalar(Scalar { name, bytes: scalar.bytes() })),
+            (None, None, Some(bytes), false) => Ok(Arg::Local(bytes)),
+            (None, None, None, true) => Ok(Arg::LoopIndex),
+            _ => Err(format!("argument {name} needs one of buffer, scalar, local, loop_index")),
+        }
+    }
+}
+
+impl RawScalar {
+    fn bytes(&self) -> Vec<u8> {
+        match self {
+            RawScalar::Plain(values) => values.bytes(),
+            RawScalar::Struct(fields) => fields.iter().flat_map(Values::bytes).collect(),
+        }
+    }
+}
+
+impl Values {
+    fn bytes(&self) -> Vec<u8> {
+        match &self.value {
+            OneOrMany::One(value) => self.r#type.encode(*value),
+            OneOrMany::Many(values) => values.iter().flat_map(|value| self.r#type.encode(*value)).collect(),
+        }
+    }
+}
