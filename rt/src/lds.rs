@@ -44,8 +44,7 @@ impl Lds {
     pub fn reset(&mut self, size: u32) {
         let size = size.next_multiple_of(4);
         assert!(size as usize <= CAPACITY, "LDS of {size} bytes");
-        let dirty = self.size.max(size) as usize;
-        self.bytes.get_mut().0[..dirty].fill(0);
+        self.bytes.get_mut().0[..self.size as usize].fill(0);
         self.size = size;
     }
 

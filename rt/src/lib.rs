@@ -1,13 +1,24 @@
 //! What a GCN machine has beside its instructions: wave state, memory, LDS, code objects, dispatch.
 
+pub mod code_object;
+pub mod dispatch;
 pub mod engine;
 pub mod fault;
 pub mod gds;
+pub mod geometry;
+pub mod kernarg;
 pub mod lds;
 pub mod memory;
+pub mod packet;
 mod pages;
+mod setup;
 pub mod wave;
 
+pub use code_object::{Image, Kernel, KernelCode, LoadError, Loaded};
+pub use dispatch::{DispatchError, Fault, Launch, Options, Stats, dispatch};
 pub use engine::{Engine, Env, Stop};
 pub use fault::{Cause, Trap};
+pub use geometry::Geometry;
+pub use kernarg::{ArgError, Kernarg, Value};
+pub use memory::{Allocation, Memory, MemoryError, View};
 pub use wave::{Denormals, LANES, Mode, Round, Row, Wave};

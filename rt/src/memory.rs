@@ -227,6 +227,37 @@ impl Memory {
     }
 }
 
+/// An allocation that is freed when it is dropped.
+#[derive(Debug)]
+pub struct Allocation {
+    memory: Memory,
+    address: u64,
+}
+
+impl Allocation {
+    /// Allocates as [`Memory::alloc`] does.
+    pub fn new(memory: &Memory, len: u64) -> Result<Allocation, MemoryError> {
+        Ok(Allocation { memory: memory.clone(), address: memory.alloc(len)? })
+    }
+
+    /// Allocates as [`Memory::alloc_pieces`] does.
+    pub fn with_pieces(memory: &Memory, len: u64, pieces: &[Piece]) -> Result<Allocation, MemoryError> {
+        Ok(Allocation { memory: memory.clone(), address: memory.alloc_pieces(len, pieces)? })
+    }
+
+    /// Guest address of the first byte.
+    pub fn address(&self) -> u64 {
+        self.address
+    }
+}
+
+impl Drop for Allocation {
+    fn drop(&mut self) {
+        // Somebody may have freed the address before; then there is nothing left to do.
+        let _ = self.memory.free(self.address);
+    }
+}
+
 impl Arena {
     /// Takes addresses for `len` bytes and commits their pages.
     fn commit(arena: &Arc<Arena>, len: u64) -> Result<Owner, MemoryError> {

@@ -1,0 +1,142 @@
+//! The msgpack document in an HSA code object's note: what it says about each kernel.
+
+use super::{Access, Arg, ArgKind, Hidden, LoadError};
+use rmpv::Value;
+
+/// How deep the document may nest. Real ones nest five levels.
+const DEPTH: usize = 16;
+
+/// What the metadata says about a kernel.
+#[derive(Debug, Default)]
+pub(super) struct KernelMetadata {
+    pub name: String,
+    pub symbol: String,
+    pub args: Vec<Arg>,
+    pub required_group: Option<[u32; 3]>,
+    pub max_group: Option<u32>,
+    pub sgprs: Option<u32>,
+    pub vgprs: Option<u32>,
+    pub dynamic_stack: bool,
+}
+
+/// Parses the note's descriptor.
+pub(super) fn parse(document: &[u8]) -> Result<Vec<KernelMetadata>, LoadError> {
+    let root = rmpv::decode::read_value_with_max_depth(&mut &document[..], DEPTH)
+        .map_err(|_| LoadError::Metadata { path: "document".into(), what: "is not msgpack, or cut off" })?;
+    let root = Node { value: &root, path: "document".into() };
+    let Some(kernels) = root.get("amdhsa.kernels")? else { return Ok(Vec::new()) };
+    kernels.items()?.map(|kernel| kernel_metadata(&kernel)).collect()
+}
+
+fn kernel_metadata(node: &Node<'_>) -> Result<KernelMetadata, LoadError> {
+    let args = match node.get(".args")? {
+        Some(args) => args.items()?.map(|arg| argument(&arg)).collect::<Result<_, _>>()?,
+        None => Vec::new(),
+    };
+    Ok(KernelMetadata {
+        name: node.require(".name")?.text()?.to_owned(),
+        symbol: node.require(".symbol")?.text()?.to_owned(),
+        args,
+        required_group: node.get(".reqd_workgroup_size")?.map(|size| size.triple()).transpose()?,
+        max_group: node.number(".max_flat_workgroup_size")?,
+        sgprs: node.number(".sgpr_count")?,
+        vgprs: node.number(".vgpr_count")?,
+        dynamic_stack: matches!(node.get(".uses_dynamic_stack")?, Some(Node { value: Value::Boolean(true), .. })),
+    })
+}
+
+fn argument(node: &Node<'_>) -> Result<Arg, LoadError> {
+    let kind = node.require(".value_kind")?;
+    Ok(Arg {
+        name: node.string(".name")?,
+        type_name: node.string(".type_name")?,
+        offset: node.require(".offset")?.u32()?,
+        size: node.require(".size")?.u32()?,
+        kind: arg_kind(kind.text()?).ok_or_else(|| kind.bad("is an unknown kind of argument"))?,
+        align: node.number(".pointee_align")?.unwrap_or(1).max(1),
+        access: access(node)?,
+    })
+}
+
+fn access(node: &Node<'_>) -> Result<Access, LoadError> {
+    let Some(access) = node.get(".actual_access")?.or(node.get(".access")?) else { return Ok(Access::ReadWrite) };
+    Ok(match access.text()? {
+        "read_only" => Access::ReadOnly,
+        "write_only" => Access::WriteOnly,
+        _ => Access::ReadWrite,
+    })
+}
+
+fn arg_kind(name: &str) -> Option<ArgKind> {
+    Some(match name {
+        "by_value" => ArgKind::Value,
+        "global_buffer" => ArgKind::Buffer,
+        "dynamic_shared_pointer" => ArgKind::DynamicLds,
+        "sampler" | "image" | "pipe" | "queue" => ArgKind::Object,
+        _ => ArgKind::Hidden(hidden(name.strip_prefix("hidden_")?)),
+    })
+}
+
+/// Unknown ones are services of later runtimes; a null pointer says that they are not there.
+fn hidden(name: &str) -> Hidden {
+    let dimension = ["_x", "_y", "_z"].iter().position(|suffix| name.ends_with(suffix));
+    match (name.trim_end_matches(['x', 'y', 'z']), dimension) {
+        ("global_offset_", Some(d)) => Hidden::GlobalOffset(d),
+        ("block_count_", Some(d)) => Hidden::BlockCount(d),
+        ("group_size_", Some(d)) => Hidden::GroupSize(d),
+        ("remainder_", Some(d)) => Hidden::Remainder(d),
+        ("grid_dims", _) => Hidden::GridDims,
+        ("private_base", _) => Hidden::PrivateBase,
+        ("shared_base", _) => Hidden::SharedBase,
+        ("dynamic_lds_size", _) => Hidden::DynamicLdsSize,
+        _ => Hidden::Zero,
+    }
+}
+
+/// A value of the document and how to find it.
+struct Node<'a> {
+    value: &'a Value,
+    path: String,
+}
+
+impl<'a> Node<'a> {
+    fn bad(&self, what: &'static str) -> LoadError {
+        LoadError::Metadata { path: self.path.clone(), what }
+    }
+
+    fn get(&self, key: &str) -> Result<Option<Node<'a>>, LoadError> {
+        let map = self.value.as_map().ok_or_else(|| self.bad("is not a map"))?;
+        let found = map.iter().find(|(k, _)| k.as_str() == Some(key));
+        Ok(found.map(|(_, value)| Node { value, path: format!("{}/{key}", self.path) }))
+    }
+
+    fn require(&self, key: &'static str) -> Result<Node<'a>, LoadError> {
+        self.get(key)?.ok_or_else(|| LoadError::Metadata { path: format!("{}/{key}", self.path), what: "is missing" })
+    }
+
+    fn number(&self, key: &str) -> Result<Option<u32>, LoadError> {
+        self.get(key)?.map(|value| value.u32()).transpose()
+    }
+
+    fn string(&self, key: &str) -> Result<Option<String>, LoadError> {
+        self.get(key)?.map(|value| value.text().map(str::to_owned)).transpose()
+    }
+
+    fn items(&self) -> Result<impl Iterator<Item = Node<'a>> + '_, LoadError> {
+        let array = self.value.as_array().ok_or_else(|| self.bad("is not an array"))?;
+        Ok(array.iter().enumerate().map(|(i, value)| Node { value, path: format!("{}/{i}", self.path) }))
+    }
+
+    fn u32(&self) -> Result<u32, LoadError> {
+        self.value.as_u64().and_then(|n| u32::try_from(n).ok()).ok_or_else(|| self.bad("is not a 32-bit number"))
+    }
+
+    fn text(&self) -> Result<&'a str, LoadError> {
+        self.value.as_str().ok_or_else(|| self.bad("is not text"))
+    }
+
+    fn triple(&self) -> Result<[u32; 3], LoadError> {
+        let sizes = self.items()?.map(|size| size.u32()).collect::<Result<Vec<_>, _>>()?;
+        sizes.try_into().map_err(|_| self.bad("is not three numbers"))
+    }
+}

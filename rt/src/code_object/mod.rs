@@ -1,0 +1,456 @@
+//! Code objects: files to a form that can be placed in guest memory and launched.
+//!
+//! A container format is a sibling file with one `parse` function from bytes to [`Image`]; nothing after that asks
+//! which format it was. Parsing trusts nothing: every offset is checked, errors say what and where, and memory use is
+//! bounded by a multiple of the file's size.
+
+pub mod hsa;
+mod metadata;
+
+use crate::memory::{Allocation, Memory, MemoryError, Piece};
+use gcnjit_isa::Target;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Why a file can't be loaded.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// No format that we know starts like this.
+    #[error("not a code object: the file does not start with an ELF header")]
+    NotElf,
+    /// A field of the ELF header has a value that no code object of ours has.
+    #[error("ELF header: {field} is {value:#x}, not {expected}")]
+    Header {
+        /// The field, as elf.h names it.
+        field: &'static str,
+        /// What it is.
+        value: u64,
+        /// What it should be.
+        expected: &'static str,
+    },
+    /// A processor that is not gfx6 to gfx9, or a later one of those.
+    #[error("unsupported processor: EF_AMDGPU_MACH is {mach:#x}")]
+    Processor {
+        /// Low byte of the ELF flags.
+        mach: u32,
+    },
+    /// A table of the ELF file is malformed or leaves the file.
+    #[error("{table}: {what}")]
+    Elf {
+        /// The table.
+        table: &'static str,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// A segment that can't be loaded.
+    #[error("program header {index}: {what}")]
+    Segment {
+        /// Its index.
+        index: usize,
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// A dynamic relocation that can't be applied.
+    #[error("relocation {index} of type {kind} at {offset:#x}: {what}")]
+    Relocation {
+        /// Its index in its section.
+        index: usize,
+        /// `R_AMDGPU_*`.
+        kind: u32,
+        /// The address it patches, as linked.
+        offset: u64,
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// The metadata note is malformed.
+    #[error("metadata: {path}: {what}")]
+    Metadata {
+        /// Where in the document.
+        path: String,
+        /// What is wrong there.
+        what: &'static str,
+    },
+    /// A kernel descriptor that is malformed or leaves the file.
+    #[error("kernel descriptor {symbol} at {address:#x}: {what}")]
+    Descriptor {
+        /// Its symbol.
+        symbol: String,
+        /// Its address, as linked.
+        address: u64,
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// The code object has no kernel of that name.
+    #[error("no kernel '{name}'; there is {}", if known.is_empty() { "none".into() } else { known.join(", ") })]
+    NoKernel {
+        /// The name asked for.
+        name: String,
+        /// The kernels there are.
+        known: Vec<String>,
+    },
+    /// Guest memory refused the image.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
+}
+
+/// The container a kernel came in, as far as the way it is launched depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Abi {
+    /// HSA code object version 3 or 4: hidden arguments are global offsets and pointers.
+    HsaV3,
+    /// HSA code object version 5: hidden arguments say the work-group sizes and counts too.
+    HsaV5,
+}
+
+/// A parsed code object. Offsets count from the start of the image, which is loaded in one piece.
+#[derive(Debug)]
+pub struct Image {
+    /// The processor it was built for.
+    pub target: Target,
+    /// Size of the loaded image, in bytes.
+    pub size: u64,
+    /// What is loaded, sorted and disjoint.
+    pub segments: Vec<Segment>,
+    /// Where addresses are to be filled in.
+    pub relocations: Vec<Relocation>,
+    /// The kernels, by name.
+    pub kernels: BTreeMap<String, Arc<KernelCode>>,
+    /// The whole file.
+    pub file: Vec<u8>,
+}
+
+/// A loadable part of an image.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Offset in the image.
+    pub offset: u64,
+    /// Size in the image; what the file does not give is zero.
+    pub size: u64,
+    /// Where its bytes are in the file.
+    pub file: Range<usize>,
+    /// Whether guests may write it.
+    pub writable: bool,
+    /// Whether it holds code.
+    pub executable: bool,
+}
+
+/// A qword that becomes the image's address plus `addend`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Relocation {
+    /// Offset of the qword in the image.
+    pub offset: u64,
+    /// What to add to the image's address.
+    pub addend: u64,
+}
+
+/// A value that a wave finds in its first SGPRs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum UserSgpr {
+    /// V# of the scratch memory, four SGPRs.
+    PrivateSegmentBuffer,
+    /// Address of the dispatch packet, two SGPRs.
+    DispatchPtr,
+    /// Address of the queue, two SGPRs.
+    QueuePtr,
+    /// Address of the kernarg segment, two SGPRs.
+    KernargPtr,
+    /// Number of the dispatch, two SGPRs.
+    DispatchId,
+    /// What FLAT_SCRATCH is computed from, two SGPRs.
+    FlatScratchInit,
+    /// Scratch bytes a lane, one SGPR.
+    PrivateSegmentSize,
+}
+
+impl UserSgpr {
+    /// How many SGPRs it takes.
+    pub const fn dwords(self) -> usize {
+        match self {
+            UserSgpr::PrivateSegmentBuffer => 4,
+            UserSgpr::PrivateSegmentSize => 1,
+            _ => 2,
+        }
+    }
+}
+
+/// A kernel: what its descriptor and metadata say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelCode {
+    /// Name, as the host asks for it.
+    pub name: String,
+    /// How it wants to be launched.
+    pub abi: Abi,
+    /// Offset of the first instruction in the image.
+    pub entry: u64,
+    /// Offset of the kernel descriptor in the image.
+    pub descriptor: u64,
+    /// COMPUTE_PGM_RSRC1.
+    pub rsrc1: Rsrc1,
+    /// COMPUTE_PGM_RSRC2.
+    pub rsrc2: Rsrc2,
+    /// COMPUTE_PGM_RSRC3; reserved on gfx6 to gfx9.
+    pub rsrc3: u32,
+    /// The values in the first SGPRs, in order.
+    pub user_sgprs: Vec<UserSgpr>,
+    /// Static LDS of a work-group, in bytes.
+    pub lds_size: u32,
+    /// Scratch of a lane, in bytes.
+    pub scratch_size: u32,
+    /// Whether calls need more scratch than `scratch_size`.
+    pub dynamic_stack: bool,
+    /// Size of the kernarg segment, in bytes.
+    pub kernarg_size: u32,
+    /// The arguments, hidden ones too, in order of offset; `None` if the file does not tell.
+    pub args: Option<Vec<Arg>>,
+    /// The only work-group size it may run with.
+    pub required_group: Option<[u32; 3]>,
+    /// Most work-items that a work-group may have.
+    pub max_group: Option<u32>,
+    /// SGPRs used, as the metadata counts.
+    pub sgprs: Option<u32>,
+    /// VGPRs used, as the metadata counts.
+    pub vgprs: Option<u32>,
+}
+
+/// The register that sets up a wave's registers and modes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Rsrc1(pub u32);
+
+impl Rsrc1 {
+    /// VGPRs allocated.
+    pub fn vgprs(self) -> usize {
+        ((self.0 & 0x3f) as usize + 1) * 4
+    }
+
+    /// MODE's rounding and denormal fields, in MODE's layout: its low byte.
+    pub fn float_mode(self) -> u32 {
+        self.0 >> 12 & 0xff
+    }
+
+    /// Whether clamp turns NaN into 0.
+    pub fn dx10_clamp(self) -> bool {
+        self.0 >> 21 & 1 != 0
+    }
+
+    /// IEEE mode.
+    pub fn ieee(self) -> bool {
+        self.0 >> 23 & 1 != 0
+    }
+
+    /// gfx9: f16 overflow saturates.
+    pub fn fp16_ovfl(self) -> bool {
+        self.0 >> 26 & 1 != 0
+    }
+}
+
+/// The register that says what a wave is given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Rsrc2(pub u32);
+
+impl Rsrc2 {
+    /// Whether scratch is set up, and the wave's offset in it passed in the last system SGPR.
+    pub fn scratch(self) -> bool {
+        self.0 & 1 != 0
+    }
+
+    /// User SGPRs; the system SGPRs follow.
+    pub fn user_sgprs(self) -> usize {
+        (self.0 >> 1 & 0x1f) as usize
+    }
+
+    /// Whether the work-group's coordinate in `dimension` is passed.
+    pub fn group_id(self, dimension: usize) -> bool {
+        self.0 >> (7 + dimension) & 1 != 0
+    }
+
+    /// Whether the work-group information is passed.
+    pub fn group_info(self) -> bool {
+        self.0 >> 10 & 1 != 0
+    }
+
+    /// How many of the work-item id's coordinates are passed in VGPRs: 1 to 3.
+    pub fn item_ids(self) -> usize {
+        (self.0 >> 11 & 3).min(2) as usize + 1
+    }
+
+    /// MODE's exception enables, in the order MODE has them.
+    pub fn exceptions(self) -> u32 {
+        self.0 >> 24 & 0x7f
+    }
+}
+
+/// An argument in the kernarg segment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arg {
+    /// Name in the source, if the file tells.
+    pub name: Option<String>,
+    /// Type in the source, if the file tells.
+    pub type_name: Option<String>,
+    /// Byte offset in the kernarg segment.
+    pub offset: u32,
+    /// Size in bytes.
+    pub size: u32,
+    /// What goes there.
+    pub kind: ArgKind,
+    /// For LDS pointers, the alignment in bytes of what they point to; otherwise 1.
+    pub align: u32,
+    /// How the kernel uses what it points to.
+    pub access: Access,
+}
+
+/// How a kernel uses a buffer, if the file tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Access {
+    /// Any way.
+    #[default]
+    ReadWrite,
+    /// It only reads.
+    ReadOnly,
+    /// It only writes.
+    WriteOnly,
+}
+
+/// What an argument is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ArgKind {
+    /// A scalar, vector or struct.
+    Value,
+    /// A pointer to global or constant memory.
+    Buffer,
+    /// An LDS pointer whose memory is allocated at launch.
+    DynamicLds,
+    /// Address of an image, sampler, pipe or queue object.
+    Object,
+    /// Filled in by the runtime.
+    Hidden(Hidden),
+}
+
+/// A hidden argument. Numbers are dimensions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Hidden {
+    /// Work-items the global ids start from.
+    GlobalOffset(usize),
+    /// Whole work-groups in the grid; a partial one does not count.
+    BlockCount(usize),
+    /// Work-items in a whole work-group.
+    GroupSize(usize),
+    /// Work-items in the partial work-group.
+    Remainder(usize),
+    /// Dimensions of the grid, 1 to 3.
+    GridDims,
+    /// High dword of the scratch aperture.
+    PrivateBase,
+    /// High dword of the LDS aperture.
+    SharedBase,
+    /// Bytes of LDS beyond the static ones.
+    DynamicLdsSize,
+    /// A service that there is not, or padding: zero.
+    Zero,
+}
+
+impl Image {
+    /// Parses a file of any format that we know.
+    pub fn parse(file: Vec<u8>) -> Result<Image, LoadError> {
+        hsa::parse(file)
+    }
+
+    /// The bytes that the file gives for a segment.
+    pub fn bytes(&self, segment: &Segment) -> &[u8] {
+        &self.file[segment.file.clone()]
+    }
+}
+
+/// An image in guest memory. It is freed when the last kernel of it goes.
+#[derive(Debug)]
+pub struct Loaded {
+    image: Image,
+    place: Allocation,
+}
+
+impl Loaded {
+    /// Copies an image into guest memory and relocates it.
+    pub fn new(image: Image, memory: &Memory) -> Result<Arc<Loaded>, LoadError> {
+        let pieces: Vec<Piece> = image
+            .segments
+            .iter()
+            .map(|segment| Piece { offset: segment.offset, len: segment.size, writable: segment.writable })
+            .collect();
+        let place = Allocation::with_pieces(memory, image.size, &pieces)?;
+        let base = place.address();
+        for segment in &image.segments {
+            memory.initialise(base, segment.offset, image.bytes(segment))?;
+        }
+        for relocation in &image.relocations {
+            let value = base.wrapping_add(relocation.addend);
+            memory.initialise(base, relocation.offset, &value.to_le_bytes())?;
+        }
+        Ok(Arc::new(Loaded { image, place }))
+    }
+
+    /// What was loaded.
+    pub fn image(&self) -> &Image {
+        &self.image
+    }
+
+    /// Guest address of the image.
+    pub fn base(&self) -> u64 {
+        self.place.address()
+    }
+
+    /// The kernel called `name`.
+    pub fn kernel(self: &Arc<Loaded>, name: &str) -> Result<Kernel, LoadError> {
+        match self.image.kernels.get(name) {
+            Some(code) => Ok(Kernel { loaded: self.clone(), code: code.clone() }),
+            None => {
+                let known = self.image.kernels.keys().cloned().collect();
+                Err(LoadError::NoKernel { name: name.to_owned(), known })
+            }
+        }
+    }
+}
+
+/// A kernel in guest memory, ready to be launched.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    loaded: Arc<Loaded>,
+    code: Arc<KernelCode>,
+}
+
+impl Kernel {
+    /// What its descriptor and metadata say.
+    pub fn code(&self) -> &KernelCode {
+        &self.code
+    }
+
+    /// The image it is part of.
+    pub fn loaded(&self) -> &Arc<Loaded> {
+        &self.loaded
+    }
+
+    /// The processor it was built for.
+    pub fn target(&self) -> Target {
+        self.loaded.image.target
+    }
+
+    /// Guest address of its first instruction.
+    pub fn entry(&self) -> u64 {
+        self.loaded.base() + self.code.entry
+    }
+
+    /// Guest address of its descriptor.
+    pub fn descriptor(&self) -> u64 {
+        self.loaded.base() + self.code.descriptor
+    }
+
+    /// The segment that holds its code: guest address and bytes.
+    pub fn text(&self) -> (u64, &[u8]) {
+        let image = &self.loaded.image;
+        let holds =
+            |segment: &&Segment| segment.executable && self.code.entry.wrapping_sub(segment.offset) < segment.size;
+        match image.segments.iter().find(holds) {
+            Some(segment) => (self.loaded.base() + segment.offset, image.bytes(segment)),
+            None => (self.entry(), &[]),
+        }
+    }
+}

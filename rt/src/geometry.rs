@@ -1,0 +1,120 @@
+//! The shape of a launch: a grid of work-items, split into work-groups.
+
+/// Most work-items in a work-group.
+pub const MAX_GROUP: u32 = 1024;
+
+/// A grid and how it is split. Sizes are in work-items; the grid need not be a multiple of the group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Geometry {
+    /// Dimensions that the host gave, 1 to 3.
+    pub dimensions: u16,
+    /// Work-items in the grid.
+    pub grid: [u32; 3],
+    /// Work-items in a whole work-group.
+    pub block: [u32; 3],
+    /// What global ids start from.
+    pub offset: [u64; 3],
+}
+
+/// A launch whose shape is impossible.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum GeometryError {
+    /// A work-group without work-items, or with more than 1024.
+    #[error("a work-group of {0:?} work-items: 1 to {MAX_GROUP} are possible")]
+    Group([u32; 3]),
+    /// More work-groups than can be counted.
+    #[error("a grid of {0:?} work-items has too many work-groups")]
+    Grid([u32; 3]),
+    /// Not 1 to 3 dimensions, or a size other than 1 in a dimension that there is not.
+    #[error("{0} dimensions do not fit the sizes")]
+    Dimensions(u16),
+}
+
+impl Geometry {
+    /// A grid without an offset, in as many dimensions as the sizes need.
+    pub fn new(grid: [u32; 3], block: [u32; 3]) -> Geometry {
+        let needed = (1..3).rev().find(|&d| grid[d] != 1 || block[d] != 1).unwrap_or(0);
+        Geometry { dimensions: needed as u16 + 1, grid, block, offset: [0; 3] }
+    }
+
+    /// Checks the sizes.
+    pub fn check(&self) -> Result<(), GeometryError> {
+        let items = self.block.iter().try_fold(1u32, |product, &size| product.checked_mul(size));
+        if !items.is_some_and(|items| (1..=MAX_GROUP).contains(&items)) {
+            return Err(GeometryError::Group(self.block));
+        }
+        let unused = usize::from(self.dimensions)..3;
+        if !(1..=3).contains(&self.dimensions) || unused.into_iter().any(|d| self.grid[d] > 1 || self.block[d] != 1) {
+            return Err(GeometryError::Dimensions(self.dimensions));
+        }
+        self.checked_groups().map(|_| ()).ok_or(GeometryError::Grid(self.grid))
+    }
+
+    /// Work-groups in each dimension, a partial one included.
+    pub fn group_counts(&self) -> [u32; 3] {
+        std::array::from_fn(|d| self.grid[d].div_ceil(self.block[d]))
+    }
+
+    /// Work-groups in all. Only meaningful if [`Geometry::check`] passes.
+    pub fn groups(&self) -> u64 {
+        self.checked_groups().unwrap_or(0)
+    }
+
+    fn checked_groups(&self) -> Option<u64> {
+        self.group_counts().into_iter().try_fold(1u64, |product, count| product.checked_mul(count.into()))
+    }
+
+    /// The coordinates of a work-group, from its place in the order x, y, z.
+    pub fn group(&self, linear: u64) -> [u32; 3] {
+        let [x, y, _] = self.group_counts().map(u64::from);
+        [(linear % x) as u32, (linear / x % y) as u32, (linear / x / y) as u32]
+    }
+
+    /// The size of the work-group at these coordinates: that of a whole one, or what is left of the grid.
+    pub fn group_size(&self, group: [u32; 3]) -> [u32; 3] {
+        std::array::from_fn(|d| {
+            let before = u64::from(group[d]) * u64::from(self.block[d]);
+            (u64::from(self.grid[d]).saturating_sub(before)).min(self.block[d].into()) as u32
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn partial_groups_cover_the_grid() {
+        let geometry = Geometry::new([10, 7, 1], [4, 3, 1]);
+        geometry.check().unwrap();
+        assert_eq!(geometry.dimensions, 2);
+        assert_eq!(geometry.group_counts(), [3, 3, 1]);
+        let items: u32 =
+            (0..geometry.groups()).map(|g| geometry.group_size(geometry.group(g)).iter().product::<u32>()).sum();
+        assert_eq!(items, 70);
+        assert_eq!(geometry.group_size([2, 2, 0]), [2, 1, 1]);
+    }
+
+    #[test]
+    fn huge_grids_do_not_overflow() {
+        let geometry = Geometry::new([u32::MAX, u32::MAX, 1], [1, 1, 1]);
+        geometry.check().unwrap();
+        assert_eq!(geometry.groups(), u64::from(u32::MAX) * u64::from(u32::MAX));
+        assert_eq!(geometry.group(geometry.groups() - 1), [u32::MAX - 1, u32::MAX - 1, 0]);
+        assert_eq!(geometry.group_size([u32::MAX - 1, 0, 0]), [1, 1, 1]);
+        let last = Geometry::new([u32::MAX, 1, 1], [1024, 1, 1]);
+        assert_eq!(last.group_size([last.group_counts()[0] - 1, 0, 0]), [1023, 1, 1]);
+    }
+
+    #[test]
+    fn impossible_shapes_are_refused() {
+        let check = |grid, block| Geometry::new(grid, block).check();
+        assert_eq!(check([1; 3], [0, 1, 1]), Err(GeometryError::Group([0, 1, 1])));
+        assert_eq!(check([1; 3], [1025, 1, 1]), Err(GeometryError::Group([1025, 1, 1])));
+        assert_eq!(check([1; 3], [u32::MAX; 3]), Err(GeometryError::Group([u32::MAX; 3])));
+        assert_eq!(check([u32::MAX; 3], [1; 3]), Err(GeometryError::Grid([u32::MAX; 3])));
+        let flat = Geometry { dimensions: 1, ..Geometry::new([4, 4, 1], [4, 4, 1]) };
+        assert_eq!(flat.check(), Err(GeometryError::Dimensions(1)));
+        assert_eq!(check([0, 1, 1], [64, 1, 1]), Ok(()));
+    }
+}

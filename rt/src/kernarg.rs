@@ -1,0 +1,182 @@
+//! The kernarg segment: explicit arguments as the host gives them, hidden ones as the launch has them.
+
+use crate::code_object::{Arg, ArgKind, Hidden, KernelCode};
+use crate::geometry::{Geometry, GeometryError};
+use crate::memory::{LDS_APERTURE, PRIVATE_APERTURE};
+
+/// An explicit argument, as the host gives it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Value<'a> {
+    /// A guest address: of memory, or of an image, sampler, pipe or queue object.
+    Buffer(u64),
+    /// This many bytes of LDS, of which the kernel gets the address.
+    Lds(u32),
+    /// A scalar, vector or struct, as it lies in memory.
+    Bytes(&'a [u8]),
+}
+
+impl Value<'_> {
+    fn what(&self) -> &'static str {
+        match self {
+            Value::Buffer(_) => "a buffer",
+            Value::Lds(_) => "LDS",
+            Value::Bytes(_) => "a value",
+        }
+    }
+}
+
+/// Why arguments don't fit a kernel.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ArgError {
+    /// More or fewer than the kernel takes.
+    #[error("the kernel takes {expected} arguments, {given} were given")]
+    Count {
+        /// Explicit arguments of the kernel.
+        expected: usize,
+        /// Arguments given.
+        given: usize,
+    },
+    /// A value of another size.
+    #[error("argument {index}{}: {given} bytes were given, it takes {expected}", described(name))]
+    Size {
+        /// Its place among the explicit arguments.
+        index: usize,
+        /// Its name and type.
+        name: String,
+        /// Its size in bytes.
+        expected: u32,
+        /// Bytes given.
+        given: usize,
+    },
+    /// A value of another kind.
+    #[error("argument {index}{}: {given} was given, it is {expected}", described(name))]
+    Kind {
+        /// Its place among the explicit arguments.
+        index: usize,
+        /// Its name and type.
+        name: String,
+        /// What it is.
+        expected: &'static str,
+        /// What was given.
+        given: &'static str,
+    },
+    /// The file says nothing about the arguments.
+    #[error("the code object does not describe the kernel's arguments")]
+    NotDescribed,
+    /// The file puts an argument outside of the segment.
+    #[error("argument at offset {offset}, {size} bytes: outside of the kernarg segment of {segment} bytes")]
+    Layout {
+        /// Offset of the argument.
+        offset: u32,
+        /// Its size in bytes.
+        size: u32,
+        /// Size of the segment in bytes.
+        segment: u32,
+    },
+    /// More LDS than can be addressed.
+    #[error("the arguments ask for more than 4 GiB of LDS")]
+    Lds,
+    /// The launch has no possible shape.
+    #[error(transparent)]
+    Geometry(#[from] GeometryError),
+}
+
+fn described(name: &str) -> String {
+    if name.is_empty() { String::new() } else { format!(" ({name})") }
+}
+
+/// A kernarg segment and the LDS its arguments need.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kernarg {
+    /// The segment.
+    pub bytes: Vec<u8>,
+    /// LDS of a work-group in bytes, static and dynamic.
+    pub lds: u32,
+}
+
+/// Lays out the kernarg segment of a launch. `values` are the explicit arguments, in order.
+pub fn layout(code: &KernelCode, values: &[Value<'_>], geometry: &Geometry) -> Result<Kernarg, ArgError> {
+    geometry.check()?;
+    let args = code.args.as_deref().ok_or(ArgError::NotDescribed)?;
+    let explicit: Vec<&Arg> = explicit(args).collect();
+    if explicit.len() != values.len() {
+        return Err(ArgError::Count { expected: explicit.len(), given: values.len() });
+    }
+    let mut segment = Segment { bytes: vec![0; code.kernarg_size as usize] };
+    let mut lds = code.lds_size;
+    for (index, (arg, value)) in explicit.into_iter().zip(values).enumerate() {
+        segment.explicit(index, arg, value, &mut lds)?;
+    }
+    for arg in args {
+        if let ArgKind::Hidden(hidden) = arg.kind {
+            let value = hidden_value(hidden, geometry, lds - code.lds_size);
+            segment.put(arg, &value.to_le_bytes())?;
+        }
+    }
+    Ok(Kernarg { bytes: segment.bytes, lds })
+}
+
+/// The arguments that the host gives.
+pub fn explicit(args: &[Arg]) -> impl Iterator<Item = &Arg> {
+    args.iter().filter(|arg| !matches!(arg.kind, ArgKind::Hidden(_)))
+}
+
+struct Segment {
+    bytes: Vec<u8>,
+}
+
+impl Segment {
+    /// Puts an explicit argument in its place; LDS is allocated after what `lds` counts already.
+    fn explicit(&mut self, index: usize, arg: &Arg, value: &Value<'_>, lds: &mut u32) -> Result<(), ArgError> {
+        let name = || [&arg.type_name, &arg.name].into_iter().flatten().cloned().collect::<Vec<_>>().join(" ");
+        match (arg.kind, value) {
+            (ArgKind::Value, Value::Bytes(bytes)) if bytes.len() == arg.size as usize => self.put(arg, bytes),
+            (ArgKind::Value, Value::Bytes(bytes)) => {
+                Err(ArgError::Size { index, name: name(), expected: arg.size, given: bytes.len() })
+            }
+            (ArgKind::Buffer | ArgKind::Object, Value::Buffer(address)) => self.put(arg, &address.to_le_bytes()),
+            (ArgKind::DynamicLds, Value::Lds(size)) => {
+                let start = lds.checked_next_multiple_of(arg.align).ok_or(ArgError::Lds)?;
+                *lds = start.checked_add(*size).ok_or(ArgError::Lds)?;
+                self.put(arg, &u64::from(start).to_le_bytes())
+            }
+            _ => Err(ArgError::Kind { index, name: name(), expected: expected(arg.kind), given: value.what() }),
+        }
+    }
+
+    /// Puts as many of `bytes` as the argument has in its place.
+    fn put(&mut self, arg: &Arg, bytes: &[u8]) -> Result<(), ArgError> {
+        let segment = self.bytes.len() as u32;
+        let (start, size) = (arg.offset as usize, arg.size as usize);
+        let place = self.bytes.get_mut(start..).and_then(|rest| rest.get_mut(..size));
+        let place = place.ok_or(ArgError::Layout { offset: arg.offset, size: arg.size, segment })?;
+        let len = size.min(bytes.len());
+        place[..len].copy_from_slice(&bytes[..len]);
+        Ok(())
+    }
+}
+
+fn expected(kind: ArgKind) -> &'static str {
+    match kind {
+        ArgKind::Value => "a value",
+        ArgKind::Buffer => "a buffer",
+        ArgKind::DynamicLds => "an LDS pointer",
+        ArgKind::Object => "the address of an image, sampler, pipe or queue",
+        ArgKind::Hidden(_) => "hidden",
+    }
+}
+
+/// The value of a hidden argument; the argument's size says how much of it is meant.
+fn hidden_value(hidden: Hidden, geometry: &Geometry, dynamic_lds: u32) -> u64 {
+    match hidden {
+        Hidden::GlobalOffset(d) => geometry.offset[d],
+        Hidden::BlockCount(d) => u64::from(geometry.grid[d] / geometry.block[d]),
+        Hidden::GroupSize(d) => geometry.block[d].into(),
+        Hidden::Remainder(d) => u64::from(geometry.grid[d] % geometry.block[d]),
+        Hidden::GridDims => geometry.dimensions.into(),
+        Hidden::PrivateBase => PRIVATE_APERTURE >> 32,
+        Hidden::SharedBase => LDS_APERTURE >> 32,
+        Hidden::DynamicLdsSize => dynamic_lds.into(),
+        Hidden::Zero => 0,
+    }
+}

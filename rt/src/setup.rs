@@ -1,0 +1,261 @@
+//! The state a wave starts in (LLVM, "User Guide for AMDGPU Backend": Initial Kernel Execution State), and the guest
+//! memory that state points to.
+
+use crate::code_object::{Kernel, KernelCode, UserSgpr};
+use crate::geometry::Geometry;
+use crate::kernarg::Kernarg;
+use crate::memory::{Allocation, Memory, MemoryError, Piece};
+use crate::packet::{DispatchPacket, QUEUE_SIZE, queue};
+use crate::wave::{LANES, Mode, Row, Wave};
+use gcnjit_isa::Gen;
+
+/// What a wave of scratch is rounded up to, in bytes: the unit of COMPUTE_TMPRING_SIZE.
+const SCRATCH_UNIT: u64 = 1024;
+/// Scratch bytes a lane gets for calls of unknown depth, beyond what the descriptor asks for.
+const STACK: u64 = 16 << 10;
+
+/// Scratch memory of a dispatch: a slot for every wave that can run at the same time.
+#[derive(Debug)]
+pub(crate) struct Scratch {
+    memory: Option<Allocation>,
+    lane_size: u64,
+    wave_size: u64,
+    size: u64,
+}
+
+impl Scratch {
+    /// Allocates `slots` waves' worth; `None` if a wave's offset would not fit its SGPR.
+    pub(crate) fn new(code: &KernelCode, memory: &Memory, slots: u64) -> Option<Result<Scratch, MemoryError>> {
+        let lane_size = u64::from(code.scratch_size) + if code.dynamic_stack { STACK } else { 0 };
+        let wave_size = (lane_size * LANES as u64).next_multiple_of(SCRATCH_UNIT);
+        let size = wave_size.checked_mul(slots).filter(|size| *size <= u64::from(u32::MAX))?;
+        let memory = match size {
+            0 => Ok(None),
+            _ => Allocation::new(memory, size).map(Some),
+        };
+        Some(memory.map(|memory| Scratch { memory, lane_size, wave_size, size }))
+    }
+
+    /// Guest address, 0 if there is none.
+    pub(crate) fn address(&self) -> u64 {
+        self.memory.as_ref().map_or(0, Allocation::address)
+    }
+
+    /// The V# that kernels reach it through: dwords of the lanes interleaved, and the lane's number added. Its base is
+    /// the dispatch's; the kernel adds the wave's offset.
+    fn resource(&self, generation: Gen) -> [u32; 4] {
+        const SWIZZLE: u32 = 1 << 31;
+        const INDEX_STRIDE_64: u32 = 3 << 21;
+        const ADD_TID: u32 = 1 << 23;
+        let layout = match generation {
+            // Data format 32 and number format UINT; an element is 4 bytes.
+            Gen::Gfx6 | Gen::Gfx7 => 4 << 15 | 4 << 12 | 1 << 19,
+            // With ADD_TID the data format is the stride's upper bits: zero.
+            Gen::Gfx8 => 4 << 12 | 1 << 19,
+            Gen::Gfx9 => 4 << 12,
+        };
+        let base = self.address();
+        let high = (base >> 32) as u32 & 0xffff;
+        [base as u32, high | SWIZZLE, self.size as u32, layout | INDEX_STRIDE_64 | ADD_TID]
+    }
+}
+
+/// What a kernel can read about its launch: packet, queue and kernarg segment, in one read-only allocation.
+#[derive(Debug)]
+struct Control {
+    memory: Allocation,
+}
+
+impl Control {
+    const QUEUE: u64 = 256;
+    const KERNARG: u64 = 512;
+    /// Compilers widen scalar loads up to this many bytes where alignment allows it.
+    const WIDEST: u64 = 64;
+
+    fn new(
+        kernel: &Kernel,
+        geometry: &Geometry,
+        kernarg: &Kernarg,
+        lane_size: u64,
+        memory: &Memory,
+    ) -> Result<Control, MemoryError> {
+        let segment = (kernarg.bytes.len() as u64).next_multiple_of(Control::WIDEST);
+        let piece = |offset, len| Piece { offset, len, writable: false };
+        let pieces =
+            [piece(0, DispatchPacket::SIZE), piece(Control::QUEUE, QUEUE_SIZE), piece(Control::KERNARG, segment)];
+        let control = Control { memory: Allocation::with_pieces(memory, Control::KERNARG + segment, &pieces)? };
+        let packet = DispatchPacket {
+            private_segment_size: lane_size as u32,
+            group_segment_size: kernarg.lds,
+            kernel_object: kernel.descriptor(),
+            kernarg_address: control.kernarg(),
+            ..DispatchPacket::new(geometry)
+        };
+        let start = control.packet();
+        memory.initialise(start, 0, bytemuck::bytes_of(&packet))?;
+        memory.initialise(start, Control::QUEUE, &queue())?;
+        memory.initialise(start, Control::KERNARG, &kernarg.bytes)?;
+        Ok(control)
+    }
+
+    fn packet(&self) -> u64 {
+        self.memory.address()
+    }
+
+    fn queue(&self) -> u64 {
+        self.memory.address() + Control::QUEUE
+    }
+
+    fn kernarg(&self) -> u64 {
+        self.memory.address() + Control::KERNARG
+    }
+}
+
+/// Everything the waves of a dispatch start with alike.
+#[derive(Debug)]
+pub(crate) struct Setup {
+    pub(crate) scratch: Scratch,
+    /// Keeps the guest memory that the user SGPRs point to.
+    _control: Control,
+    entry: u64,
+    mode: Mode,
+    vgprs: usize,
+    /// The user SGPRs.
+    user: Vec<u32>,
+    system: System,
+}
+
+/// Which system SGPRs follow the user SGPRs, and how many coordinates of the work-item id are in VGPRs.
+#[derive(Debug)]
+struct System {
+    group_id: [bool; 3],
+    group_info: bool,
+    scratch: bool,
+    item_ids: usize,
+}
+
+impl Setup {
+    pub(crate) fn new(
+        kernel: &Kernel,
+        geometry: &Geometry,
+        kernarg: &Kernarg,
+        scratch: Scratch,
+        memory: &Memory,
+    ) -> Result<Setup, MemoryError> {
+        let code = kernel.code();
+        let control = Control::new(kernel, geometry, kernarg, scratch.lane_size, memory)?;
+        let generation = kernel.target().generation();
+        let mut user = Vec::with_capacity(code.rsrc2.user_sgprs());
+        for &value in &code.user_sgprs {
+            push_user_sgpr(&mut user, value, &scratch, &control, generation);
+        }
+        user.resize(code.rsrc2.user_sgprs(), 0);
+        Ok(Setup {
+            scratch,
+            _control: control,
+            entry: kernel.entry(),
+            mode: mode(code, generation),
+            vgprs: code.rsrc1.vgprs().min(256),
+            user,
+            system: System {
+                group_id: std::array::from_fn(|d| code.rsrc2.group_id(d)),
+                group_info: code.rsrc2.group_info(),
+                scratch: code.rsrc2.scratch(),
+                item_ids: code.rsrc2.item_ids(),
+            },
+        })
+    }
+
+    /// Puts wave `index` of the work-group at `group` in its initial state. `slot` is its place in scratch.
+    pub(crate) fn start(&self, wave: &mut Wave, group: [u32; 3], index: usize, items: &Items, slot: u64) {
+        wave.sgpr.fill(0);
+        wave.vgpr[..self.vgprs].fill([0; LANES]);
+        wave.scc = 0;
+        wave.mode = self.mode;
+        wave.pc = self.entry;
+        wave.executed = 0;
+        wave.group = group;
+        wave.index = index as u32;
+        wave.sgpr[..self.user.len()].copy_from_slice(&self.user);
+        let system = self.system_sgprs(group, index, items.waves.len(), slot);
+        for (sgpr, value) in wave.sgpr[self.user.len()..].iter_mut().zip(system) {
+            *sgpr = value;
+        }
+        let ids = &items.waves[index];
+        wave.vgpr[..self.system.item_ids].copy_from_slice(&ids.ids[..self.system.item_ids]);
+        wave.set_exec(ids.exec);
+    }
+
+    fn system_sgprs(&self, group: [u32; 3], index: usize, waves: usize, slot: u64) -> impl Iterator<Item = u32> {
+        let ids = self.system.group_id.into_iter().zip(group).filter_map(|(enabled, id)| enabled.then_some(id));
+        let info = u32::from(index == 0) << 31 | waves as u32;
+        let offset = (slot * self.scratch.wave_size) as u32;
+        ids.chain(self.system.group_info.then_some(info)).chain(self.system.scratch.then_some(offset))
+    }
+}
+
+fn push_user_sgpr(user: &mut Vec<u32>, value: UserSgpr, scratch: &Scratch, control: &Control, generation: Gen) {
+    let mut qword = |value: u64| user.extend([value as u32, (value >> 32) as u32]);
+    match value {
+        UserSgpr::PrivateSegmentBuffer => user.extend(scratch.resource(generation)),
+        UserSgpr::DispatchPtr => qword(control.packet()),
+        UserSgpr::QueuePtr => qword(control.queue()),
+        UserSgpr::KernargPtr => qword(control.kernarg()),
+        UserSgpr::DispatchId => qword(0),
+        UserSgpr::FlatScratchInit => match generation {
+            Gen::Gfx9 => qword(scratch.address()),
+            // Offset from SH_HIDDEN_PRIVATE_BASE_VIMID (Env::scratch), and the size of a lane.
+            _ => qword(scratch.lane_size << 32),
+        },
+        UserSgpr::PrivateSegmentSize => user.push(scratch.lane_size as u32),
+    }
+}
+
+/// MODE as the descriptor asks for it.
+fn mode(code: &KernelCode, generation: Gen) -> Mode {
+    let flag = |set: bool, bit: u32| u32::from(set) << bit;
+    let fp16_ovfl = generation == Gen::Gfx9 && code.rsrc1.fp16_ovfl();
+    Mode(
+        code.rsrc1.float_mode()
+            | flag(code.rsrc1.dx10_clamp(), 8)
+            | flag(code.rsrc1.ieee(), 9)
+            | code.rsrc2.exceptions() << 12
+            | flag(fp16_ovfl, 23),
+    )
+}
+
+/// The work-items of a work-group of one size, as its waves have them.
+#[derive(Debug)]
+pub(crate) struct Items {
+    pub(crate) size: [u32; 3],
+    pub(crate) waves: Vec<WaveItems>,
+}
+
+/// The work-items of one wave.
+#[derive(Debug)]
+pub(crate) struct WaveItems {
+    /// Work-item ids by dimension.
+    pub(crate) ids: [Row; 3],
+    /// Lanes that have a work-item.
+    pub(crate) exec: u64,
+}
+
+impl Items {
+    /// Numbers the items of a work-group, x first; a wave takes 64 in a row.
+    pub(crate) fn new(size: [u32; 3]) -> Items {
+        let [x, y, z] = size;
+        let count = (x * y * z) as usize;
+        let wave = |first: usize| {
+            let mut items = WaveItems { ids: [[0; LANES]; 3], exec: 0 };
+            for lane in 0..LANES.min(count - first) {
+                let item = (first + lane) as u32;
+                items.ids[0][lane] = item % x;
+                items.ids[1][lane] = item / x % y;
+                items.ids[2][lane] = item / x / y;
+                items.exec |= 1 << lane;
+            }
+            items
+        };
+        Items { size, waves: (0..count).step_by(LANES).map(wave).collect() }
+    }
+}
