@@ -8,6 +8,7 @@ pub mod gds;
 pub mod geometry;
 pub mod kernarg;
 pub mod lds;
+pub mod math;
 pub mod memory;
 pub mod packet;
 mod pages;

@@ -1,0 +1,241 @@
+//! Guest memory: allocation, views, checks, atomics, imports; LDS.
+
+use gcnjit_rt::gds::Gds;
+use gcnjit_rt::lds::{CAPACITY, Lds, SLACK};
+use gcnjit_rt::memory::{Allocation, LDS_APERTURE, Piece};
+use gcnjit_rt::{Cause, Memory, MemoryError};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+#[test]
+fn allocations_are_zeroed_aligned_and_checked_to_the_byte() {
+    let memory = Memory::new().unwrap();
+    let a = memory.alloc(1001).unwrap();
+    let b = memory.alloc(1).unwrap();
+    assert_eq!((a % 256, b % 256), (0, 0));
+    assert_eq!((memory.size(a), memory.size(a + 1)), (Some(1001), None));
+    let view = memory.view();
+    assert_eq!(view.load(a + 993), Ok([0; 8]));
+    assert_eq!(view.load::<8>(a + 994), Err(Cause::Unmapped));
+    assert_eq!(view.load::<1>(a + 1001), Err(Cause::Unmapped));
+    assert_eq!(view.load::<4>(a - 1), Err(Cause::Unmapped));
+    assert_eq!(view.load::<4>(4095), Err(Cause::Null));
+    assert_eq!(view.load::<4>(u64::MAX - 1), Err(Cause::Unmapped));
+    assert_eq!(view.load::<4>(LDS_APERTURE), Err(Cause::Unmapped));
+    assert_eq!(view.check(a, u64::MAX, false), Err(Cause::Unmapped));
+    assert!(view.find(b).is_some_and(|range| range.start == b && range.end == b + 1 && range.writable));
+}
+
+#[test]
+fn any_alignment_and_length_copies() {
+    let memory = Memory::new().unwrap();
+    let a = memory.alloc(64).unwrap();
+    let view = memory.view();
+    for offset in 0..16 {
+        for len in 0..33 {
+            let data: Vec<u8> = (0..len).map(|i| (offset * 33 + i) as u8 ^ 0xa5).collect();
+            view.store(a + offset, &data).unwrap();
+            let mut back = vec![0; data.len()];
+            view.read(a + offset, &mut back).unwrap();
+            assert_eq!(data, back);
+        }
+    }
+}
+
+#[test]
+fn a_view_keeps_freed_memory_and_later_views_do_not_see_it() {
+    let memory = Memory::new().unwrap();
+    let a = memory.alloc(4096).unwrap();
+    memory.write(a, b"still here").unwrap();
+    let view = memory.view();
+    memory.free(a).unwrap();
+    assert_eq!(view.load(a), Ok(*b"still here"));
+    assert!(matches!(memory.read(a, &mut [0]), Err(MemoryError::Access { cause: Cause::Unmapped, .. })));
+    assert!(matches!(memory.free(a), Err(MemoryError::NotAllocated(_))));
+    let b = memory.alloc(4096).unwrap();
+    assert_ne!(a, b, "the addresses are in use until the view is gone");
+    drop(view);
+    let c = memory.alloc(4096).unwrap();
+    assert_eq!(a, c);
+    assert_eq!(memory.view().load(c), Ok([0; 10]));
+}
+
+#[test]
+fn allocations_up_to_4_gib_do_not_cross_a_window() {
+    let memory = Memory::new().unwrap();
+    let mut kept = Vec::new();
+    for len in [1 << 20, 3 << 30, 1 << 32, 2 << 30, 3 << 30, (1 << 32) - 4096, 100] {
+        match Allocation::new(&memory, len) {
+            Ok(a) => {
+                assert_eq!(a.address() >> 32, (a.address() + len - 1) >> 32, "{len:#x} at {:#x}", a.address());
+                kept.push(a);
+            }
+            // A host that limits its address space.
+            Err(MemoryError::Full(_) | MemoryError::Host(_)) => {}
+            Err(error) => panic!("{error}"),
+        }
+    }
+    assert!(!kept.is_empty());
+    assert!(matches!(memory.alloc(u64::MAX), Err(MemoryError::Full(u64::MAX))));
+    assert!(matches!(memory.alloc(1 << 60), Err(MemoryError::Full(_))));
+}
+
+#[test]
+fn pieces_have_their_own_rights() {
+    let memory = Memory::new().unwrap();
+    let pieces = [Piece { offset: 0, len: 16, writable: false }, Piece { offset: 64, len: 16, writable: true }];
+    let a = memory.alloc_pieces(128, &pieces).unwrap();
+    let view = memory.view();
+    assert_eq!(view.store(a, &[1]), Err(Cause::ReadOnly));
+    assert_eq!(view.atomic_u32(a, |x| x), Err(Cause::ReadOnly));
+    assert_eq!(view.store(a + 64, &[1; 16]), Ok(()));
+    assert_eq!(view.load::<1>(a + 16), Err(Cause::Unmapped));
+    assert_eq!(view.load::<1>(a + 80), Err(Cause::Unmapped));
+    assert_eq!(memory.size(a), Some(128));
+    memory.free(a).unwrap();
+    assert!(memory.view().ranges().is_empty());
+}
+
+#[test]
+fn atomics_are_atomic_and_aligned() {
+    let memory = Memory::new().unwrap();
+    let a = memory.alloc(16).unwrap();
+    let view = memory.view();
+    assert_eq!(view.atomic_u32(a + 2, |x| x), Err(Cause::Misaligned));
+    assert_eq!(view.atomic_u64(a + 4, |x| x), Err(Cause::Misaligned));
+    assert_eq!(view.atomic_u64(a + 16, |x| x), Err(Cause::Unmapped));
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..10_000 {
+                    view.atomic_u32(a, |x| x + 1).unwrap();
+                    view.atomic_u64(a + 8, |x| x + (1 << 33)).unwrap();
+                }
+            });
+        }
+    });
+    assert_eq!(view.load(a).map(u32::from_le_bytes), Ok(40_000));
+    assert_eq!(view.load(a + 8).map(u64::from_le_bytes), Ok(40_000 << 33));
+}
+
+#[test]
+fn imports_are_host_memory() {
+    let memory = Memory::new().unwrap();
+    let mut host = vec![7u8; 256];
+    let (pointer, len) = (host.as_mut_ptr(), host.len() as u64);
+    // SAFETY: `host` lives, unreferenced, until the import is freed and no view is left.
+    let a = unsafe { memory.import(pointer, len, false) }.unwrap();
+    assert_eq!(memory.view().load(a + 255), Ok([7]));
+    assert_eq!(memory.view().store(a, &[1]), Err(Cause::ReadOnly));
+    // SAFETY: as above; this one is refused.
+    let again = unsafe { memory.import(pointer.wrapping_add(255), 1, true) };
+    assert!(matches!(again, Err(MemoryError::Import { .. })));
+    memory.free(a).unwrap();
+    // SAFETY: as above.
+    let a = unsafe { memory.import(pointer, len, true) }.unwrap();
+    memory.write(a + 3, &[9]).unwrap();
+    memory.free(a).unwrap();
+    assert_eq!(host[2..5], [7, 9, 7]);
+    for (bad, len) in [(std::ptr::null_mut(), 8), (pointer, 0), (pointer, u64::MAX)] {
+        // SAFETY: all of these are refused.
+        assert!(unsafe { memory.import(bad, len, false) }.is_err());
+    }
+    let inside = memory.arena().start as usize;
+    // SAFETY: as above.
+    assert!(unsafe { memory.import(inside as *mut u8, 8, false) }.is_err());
+}
+
+proptest! {
+    /// Any order of allocations, frees and writes keeps every allocation's contents and the table's order.
+    #[test]
+    fn a_history_of_allocations(steps in prop::collection::vec((0u64..200_000, 0usize..8), 1..60)) {
+        let memory = Memory::new().unwrap();
+        let mut live: BTreeMap<u64, (u64, u8)> = BTreeMap::new();
+        for (i, (len, action)) in steps.into_iter().enumerate() {
+            if action < 3 && !live.is_empty() {
+                let a = *live.keys().nth(len as usize % live.len()).unwrap();
+                memory.free(a).unwrap();
+                live.remove(&a);
+            } else {
+                let (len, mark) = (len.max(1), i as u8);
+                let a = memory.alloc(len).unwrap();
+                let mut bytes = vec![0xff; len as usize];
+                memory.read(a, &mut bytes).unwrap();
+                prop_assert!(bytes.iter().all(|byte| *byte == 0));
+                memory.write(a, &vec![mark; len as usize]).unwrap();
+                live.insert(a, (len, mark));
+            }
+            let ranges: Vec<_> = memory.view().ranges().iter().map(|range| (range.start, range.end)).collect();
+            let expected: Vec<_> = live.iter().map(|(a, (len, _))| (*a, a + len)).collect();
+            prop_assert_eq!(ranges, expected);
+        }
+        for (a, (len, mark)) in live {
+            let mut bytes = vec![0; len as usize];
+            memory.read(a, &mut bytes).unwrap();
+            prop_assert!(bytes.iter().all(|byte| *byte == mark));
+        }
+    }
+
+    /// LDS agrees with an array of bytes in which dwords outside are not there.
+    #[test]
+    fn lds_is_an_array(size in 0u32..200, steps in prop::collection::vec((0u32..220, any::<[u8; 16]>()), 0..50)) {
+        let lds = Lds::new(size);
+        let size = size.next_multiple_of(4) as usize;
+        let mut model = vec![0u8; 400];
+        for (address, data) in steps {
+            lds.store(address, data);
+            for (i, dword) in data.chunks(4).enumerate() {
+                let at = address as usize + i * 4;
+                if at + 4 <= size {
+                    model[at..at + 4].copy_from_slice(dword);
+                }
+            }
+            let mut expected = [0; 16];
+            for i in 0..4 {
+                let at = address as usize + i * 4;
+                if at + 4 <= size {
+                    expected[i * 4..i * 4 + 4].copy_from_slice(&model[at..at + 4]);
+                }
+            }
+            prop_assert_eq!(lds.load::<16>(address), expected);
+        }
+    }
+}
+
+#[test]
+fn lds_out_of_range_reads_zero_and_drops_writes() {
+    let mut lds = Lds::new(CAPACITY as u32);
+    let last = CAPACITY as u32 - 4;
+    assert_eq!(lds.atomic_u32(last, |x| x + 5), 0);
+    assert_eq!(lds.load(last), [5, 0, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(lds.atomic_u64(last, |x| x | 1 << 40 | 2), 5);
+    assert_eq!(lds.load(last), [7, 0, 0, 0, 0, 0, 0, 0]);
+    lds.store(u32::MAX, [1u8; 16]);
+    assert_eq!(lds.load(u32::MAX), [0; 16]);
+    lds.store(CAPACITY as u32 - 1, [3]);
+    lds.store(CAPACITY as u32 - 1, [9, 9]);
+    assert_eq!(lds.load(CAPACITY as u32 - 1), [3]);
+    lds.reset(8);
+    assert_eq!((lds.size(), lds.load(0), lds.load(last)), (8, [0; 8], [0; 8]));
+    for i in 0..CAPACITY + SLACK {
+        // SAFETY: the buffer has CAPACITY + SLACK bytes.
+        assert_eq!(unsafe { lds.as_ptr().add(i).read() }, 0);
+    }
+}
+
+#[test]
+fn gds_is_shared() {
+    let gds = Gds::new();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..1000 {
+                    gds.atomic_u32(64, |x| x + 1);
+                }
+            });
+        }
+    });
+    assert_eq!(u32::from_le_bytes(gds.load(64)), 4000);
+    gds.store(65532, [1; 8]);
+    assert_eq!(gds.load(65532), [1, 1, 1, 1, 0, 0, 0, 0]);
+}
