@@ -86,16 +86,15 @@ impl Reader<'_> {
         }
         inst.src[1] = self.sgprs(bits(second, 16, 5) * 4, 4)?;
         inst.src[2] = self.source(bits(second, 24, 8), Ty::u32, false)?;
-        let vdata = bits(second, 8, 8);
-        let extra = u8::from(mem.tfe);
-        if let Some(ty) = entry.src[3] {
-            inst.src[3] = self.vgprs(vdata, ty.dwords() + extra)?;
+        if mem.lds {
+            return Ok(inst);
         }
-        if let Some(ty) = entry.dst[0]
-            && !mem.lds
-            && (!entry.is(flag::ATOMIC) || mem.glc)
-        {
-            inst.dst[0] = self.vgprs(vdata, ty.dwords() + extra)?;
+        let vdata = self.vgprs(bits(second, 8, 8), inst.data_dwords(self.tables.target) as u8)?;
+        if entry.src[3].is_some() {
+            inst.src[3] = vdata;
+        }
+        if entry.dst[0].is_some() && (!entry.is(flag::ATOMIC) || mem.glc) {
+            inst.dst[0] = vdata;
         }
         Ok(inst)
     }
@@ -167,19 +166,19 @@ impl Reader<'_> {
             ..Mem::default()
         };
         let mut inst = self.make(entry.op, Format::Mimg);
-        inst.src[0] = Operand::Vgpr(bits(second, 0, 8) as u8);
+        inst.ext = Ext::Mem(mem);
+        inst.src[0] = self.vgprs(bits(second, 0, 8), inst.image_address_dwords() as u8)?;
         inst.src[1] = self.sgprs(bits(second, 16, 5) * 4, if mem.flags & 4 != 0 && self.old() { 4 } else { 8 })?;
         if entry.src[2].is_some() && entry.src[3].is_none() {
             inst.src[2] = self.sgprs(bits(second, 21, 5) * 4, 4)?;
         }
-        let vdata = Operand::Vgpr(bits(second, 8, 8) as u8);
+        let vdata = self.vgprs(bits(second, 8, 8), inst.data_dwords(self.tables.target) as u8)?;
         if entry.src[3].is_some() {
             inst.src[3] = vdata;
         }
         if entry.dst[0].is_some() && (!entry.is(flag::ATOMIC) || mem.glc) {
             inst.dst[0] = vdata;
         }
-        inst.ext = Ext::Mem(mem);
         Ok(inst)
     }
 

@@ -205,12 +205,17 @@ impl Reader<'_> {
     /// `dwords` scalar registers from `first`, which the hardware aligns to 2 or 4.
     fn sgprs(&self, first: u32, dwords: u8) -> Result<Operand, DecodeError> {
         let dwords = u32::from(dwords);
-        let first = first & !(if dwords > 2 { 3 } else { 1 });
         let sgprs = if self.old() { 104 } else { 102 };
         let traps = if self.tables.generation == Gen::Gfx9 { 108 } else { 112 };
-        let last = first + dwords;
-        let fits = last <= sgprs || first >= traps && last <= 124 || first >= sgprs && dwords == 2;
-        if fits { Ok(Operand::Sgpr(first as u8)) } else { Err(self.reserved(first)) }
+        let in_file = first < sgprs || (traps..124).contains(&first);
+        let aligned = first & !(if dwords > 2 { 3 } else { 1 });
+        let last = aligned + dwords;
+        let fits = if in_file {
+            last <= sgprs || aligned >= traps && last <= 124
+        } else {
+            dwords == 2 && aligned == first && first != 124
+        };
+        if fits { Ok(Operand::Sgpr(aligned as u8)) } else { Err(self.reserved(first)) }
     }
 
     /// `dwords` vector registers from `first`.

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use crate::gfx::{Gen, Target};
 use crate::op::{Access, Code, Note};
 use crate::operand::{Operand, Ty};
-use crate::table::Op;
+use crate::table::{Op, Vop2};
 
 /// A row as the decoder needs it: everything in a few bytes, no searching through notes.
 #[derive(Clone, Copy, Debug)]
@@ -14,6 +14,8 @@ pub(super) struct Entry {
     pub dst: [Option<Ty>; 2],
     pub src: [Option<Ty>; 4],
     pub flags: u16,
+    /// Sources that take abs and neg; bit `i` is source `i`. The others have sext under SDWA.
+    pub floats: u8,
 }
 
 /// Bits of [`Entry::flags`].
@@ -59,7 +61,7 @@ impl Entry {
 
     fn new(op: Op, target: Target) -> Entry {
         let info = op.info();
-        let mut entry = Entry { op, dst: [None; 2], src: [None; 4], flags: 0 };
+        let mut entry = Entry { op, dst: [None; 2], src: [None; 4], flags: 0, floats: 0 };
         for (to, from) in entry.dst.iter_mut().zip(info.dsts) {
             *to = Some(*from);
         }
@@ -71,6 +73,12 @@ impl Entry {
             entry.flags |= flag::SDST;
         }
         entry.flags |= entry.second_words(target);
+        let tied = if entry.is(flag::ACC) { info.srcs.len() - 1 } else { 4 };
+        let select = op == Op::Vop2(Vop2::v_cndmask_b32);
+        for (i, ty) in info.srcs.iter().enumerate() {
+            let float = ty.is_float() || select && *ty == Ty::b32;
+            entry.floats |= u8::from(float && i != tied) << i;
+        }
         entry
     }
 

@@ -51,14 +51,17 @@ impl Reader<'_> {
             if scalar && format == Format::Vopc && bit(second, 15) {
                 dst = bits(second, 8, 7);
             }
-            let sdwa = self.sdwa(second, format == Format::Vopc)?;
+            let mut sdwa = self.sdwa(second, format == Format::Vopc)?;
+            sdwa.sext &= !entry.floats;
             mods = self.sdwa_mods(second, format == Format::Vopc);
+            mods.abs &= entry.floats;
+            mods.neg &= entry.floats;
             ext = Ext::Sdwa(sdwa);
         } else if src0 == DPP && entry.is(flag::DPP) {
             let second = self.next()?;
             src0 = bits(second, 0, 8) + 256;
-            mods.abs = (bit(second, 21) as u8) | (bit(second, 23) as u8) << 1;
-            mods.neg = (bit(second, 20) as u8) | (bit(second, 22) as u8) << 1;
+            mods.abs = ((bit(second, 21) as u8) | (bit(second, 23) as u8) << 1) & entry.floats;
+            mods.neg = ((bit(second, 20) as u8) | (bit(second, 22) as u8) << 1) & entry.floats;
             ext = Ext::Dpp(dpp(second));
         }
         let mut inst = self.make(entry.op, format);
@@ -191,8 +194,8 @@ impl Reader<'_> {
             };
         }
         inst.mods = Mods {
-            abs: if b { 0 } else { bits(word, 8, 3) as u8 },
-            neg: bits(second, 29, 3) as u8,
+            abs: if b { 0 } else { bits(word, 8, 3) as u8 & entry.floats },
+            neg: bits(second, 29, 3) as u8 & entry.floats,
             omod: bits(second, 27, 2) as u8,
             clamp,
             op_sel: if entry.is(flag::OP_SEL) { bits(word, 11, 4) as u8 } else { 0 },
@@ -252,8 +255,8 @@ impl Reader<'_> {
         let (attr, chan, high) = (bits(second, 0, 6), bits(second, 6, 2), bits(second, 8, 1));
         inst.ext = Ext::Mem(Mem { target: attr as u8, flags: (chan | high << 2) as u8, ..Mem::default() });
         inst.mods = Mods {
-            abs: bits(word, 8, 3) as u8 >> 1,
-            neg: bits(second, 29, 3) as u8 >> 1,
+            abs: bits(word, 9, 2) as u8 & entry.floats,
+            neg: bits(second, 30, 2) as u8 & entry.floats,
             omod: bits(second, 27, 2) as u8,
             clamp: bit(word, 15),
             ..Mods::default()

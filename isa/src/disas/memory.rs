@@ -1,9 +1,9 @@
 //! DS, MUBUF, MTBUF, FLAT, MIMG and EXP text.
 
 use super::Text;
-use crate::gfx::{Gen, Target};
+use crate::gfx::Gen;
 use crate::inst::Format;
-use crate::op::{Access, Note};
+use crate::op::Note;
 use crate::operand::{Operand, Ty};
 use crate::table::{Ds, Mubuf, Op};
 
@@ -30,11 +30,6 @@ const DATA_FORMATS: [&str; 16] = [
 const NUMBER_FORMATS: [&str; 8] = ["UNORM", "SNORM", "USCALED", "SSCALED", "UINT", "SINT", "SNORM_OGL", "FLOAT"];
 
 impl Text<'_> {
-    /// Whether the instruction is an atomic that hands back the old value only under GLC.
-    fn is_atomic(&self) -> bool {
-        matches!(self.info.access(), Some((Access::Atomic, _)))
-    }
-
     /// ` offset:n` unless it is 0.
     fn offset(&mut self) {
         let offset = self.inst.mem().offset;
@@ -104,25 +99,15 @@ impl Text<'_> {
         }
     }
 
-    /// Dwords of buffer data: d16 formats take one a component on gfx8 before gfx810.
-    fn buffer_dwords(&self, ty: Ty) -> u32 {
-        let unpacked = self.generation == Gen::Gfx8 && self.target != Target::Gfx810;
-        let dwords = match self.info.name.split_once("_format_d16_") {
-            Some((_, components)) if unpacked => components.len() as u32,
-            _ => u32::from(ty.dwords()),
-        };
-        dwords + u32::from(self.inst.mem().tfe)
-    }
-
     /// MUBUF and MTBUF.
     pub(super) fn buffer(&mut self) {
         let (inst, mem) = (self.inst, self.inst.mem());
         let Some(address) = self.info.srcs.first() else { return };
         debug_assert_eq!(*address, Ty::data);
         let from_lds = inst.op == Op::Mubuf(Mubuf::buffer_store_lds_dword);
-        if let Some(ty) = self.info.srcs.get(3).or(self.info.dsts.first()).filter(|_| !mem.lds) {
+        if !from_lds && !mem.lds {
             let data = if inst.src[3] == Operand::None { inst.dst[0] } else { inst.src[3] };
-            self.registers(data, self.buffer_dwords(*ty));
+            self.registers(data, inst.data_dwords(self.target));
         }
         if !from_lds {
             match inst.src[0] {
@@ -198,8 +183,8 @@ impl Text<'_> {
     pub(super) fn mimg(&mut self) {
         let (inst, mem) = (self.inst, self.inst.mem());
         let data = if inst.src[3] == Operand::None { inst.dst[0] } else { inst.src[3] };
-        self.registers(data, self.image_dwords());
-        self.registers(inst.src[0], self.address_dwords());
+        self.registers(data, inst.data_dwords(self.target));
+        self.registers(inst.src[0], inst.image_address_dwords());
         self.registers(inst.src[1], 8);
         if inst.src[2] != Operand::None {
             self.registers(inst.src[2], 4);
@@ -218,32 +203,15 @@ impl Text<'_> {
         self.flag(on(4), "d16");
     }
 
-    /// Dwords of image data, by the component mask.
-    fn image_dwords(&self) -> u32 {
-        let mem = self.inst.mem();
-        let packed = mem.flags & 16 != 0 && (self.generation == Gen::Gfx9 || self.target == Target::Gfx810);
-        let components = if self.info.name.contains("gather4") { 4 } else { mem.dmask.count_ones().max(1) };
-        let dwords = if packed { components.div_ceil(2) } else { components };
-        dwords + u32::from(mem.tfe && !self.is_atomic())
-    }
-
-    /// The least dwords of address that the operation has for any image dimension, which is what llvm-mc prints.
-    fn address_dwords(&self) -> u32 {
-        let Some((_, modifiers)) = self.info.name.split_once("sample").or(self.info.name.split_once("gather4")) else {
-            return 1;
-        };
-        1 + modifiers.split('_').map(|part| u32::from(matches!(part, "c" | "o" | "b" | "d" | "cd"))).sum::<u32>()
-    }
-
     pub(super) fn exp(&mut self) {
         let (inst, mem) = (self.inst, self.inst.mem());
         match mem.target {
-            n @ 0..8 => self.item(format_args!("mrt{n}")),
-            8 => self.word("mrtz"),
-            9 => self.word("null"),
-            n @ 12..16 => self.item(format_args!("pos{}", n - 12)),
-            n @ 32.. => self.item(format_args!("param{}", n - 32)),
-            n => self.item(format_args!("invalid_target_{n}")),
+            n @ 0..8 => self.put(format_args!(" mrt{n}")),
+            8 => self.out.push_str(" mrtz"),
+            9 => self.out.push_str(" null"),
+            n @ 12..16 => self.put(format_args!(" pos{}", n - 12)),
+            n @ 32.. => self.put(format_args!(" param{}", n - 32)),
+            n => self.put(format_args!(" invalid_target_{n}")),
         }
         let compressed = mem.flags & 1 != 0;
         for i in 0..4 {

@@ -78,7 +78,8 @@ impl Text<'_> {
             Op::Sopp(Sopp::s_waitcnt) => self.waitcnt(value),
             Op::Sopp(Sopp::s_sendmsg | Sopp::s_sendmsghalt) => self.sendmsg(value),
             Op::Sopp(Sopp::s_set_gpr_idx_mode) => self.gpr_idx(Operand::Imm(i32::from(value))),
-            _ => self.item(format_args!("{value}")),
+            _ if value <= 64 || self.info.srcs[0] == Ty::label => self.item(format_args!("{value}")),
+            _ => self.item(format_args!("{value:#x}")),
         }
     }
 
