@@ -2,7 +2,8 @@
 //!
 //! A work-group runs on one thread, its waves one after the other, each until it ends, waits at a barrier or used up
 //! its slice; the barrier is released when all waves that have not ended wait at it. Work-groups are handed out by a
-//! counter, so memory does not grow with the grid. The first fault stops the dispatch.
+//! counter, so memory does not grow with the grid. The first fault stops the dispatch. The calling thread works too,
+//! with helpers from rayon's global pool: starting threads would cost more than a small grid.
 
 use crate::code_object::Kernel;
 use crate::engine::{Engine, Env, Stop};
@@ -38,7 +39,8 @@ pub struct Launch<'a> {
 /// How to run it.
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {
-    /// Threads that run work-groups; 0 for as many as the host has.
+    /// Threads that run work-groups, the caller's included; 0 for as many as the host has. More than rayon's global
+    /// pool has do not run at the same time.
     pub threads: usize,
     /// Roughly how many instructions a wave executes before another has its turn.
     pub slice: u64,
@@ -172,15 +174,15 @@ pub fn dispatch<E: Engine>(
         options,
         setup: &setup,
         groups,
-        next: AtomicU64::new(0),
+        next: Alone(AtomicU64::new(0)),
         stop: AtomicBool::new(false),
         outcome: Mutex::default(),
     };
     let start = Instant::now();
-    thread::scope(|scope| {
+    rayon::in_place_scope(|scope| {
         for index in 1..threads {
             let job = &job;
-            scope.spawn(move || job.work(index));
+            scope.spawn(move |_| job.work(index));
         }
         job.work(0);
     });
@@ -247,10 +249,14 @@ struct Job<'a, E> {
     options: &'a Options<'a>,
     setup: &'a Setup,
     groups: u64,
-    next: AtomicU64,
+    next: Alone<AtomicU64>,
     stop: AtomicBool,
     outcome: Mutex<Outcome>,
 }
+
+/// A value with cache lines of its own: what every thread writes must not slow down what every thread reads.
+#[repr(align(128))]
+struct Alone<T>(T);
 
 #[derive(Default)]
 struct Outcome {
@@ -321,7 +327,7 @@ impl<E: Engine> Job<'_, E> {
         if self.stopping() {
             return None;
         }
-        Some(self.next.fetch_add(1, Relaxed)).filter(|linear| *linear < self.groups)
+        Some(self.next.0.fetch_add(1, Relaxed)).filter(|linear| *linear < self.groups)
     }
 
     fn run_group(&self, worker: &mut Worker<E::Worker>, group: [u32; 3]) -> Result<(), Stopped> {

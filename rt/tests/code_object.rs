@@ -118,6 +118,8 @@ fn every_byte_damaged() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn several_bytes_damaged(damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..12)) {
         let memory = Memory::with_arena(1 << 32).unwrap();
@@ -128,4 +130,24 @@ proptest! {
         }
         try_load(&memory, file);
     }
+}
+
+#[test]
+fn relocations_hold_addresses_and_metadata_may_be_missing() {
+    let memory = Memory::new().unwrap();
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/relocated.co");
+    let image = Image::parse(std::fs::read(path).unwrap()).unwrap();
+    let offsets: Vec<u64> = image.relocations.iter().map(|relocation| relocation.offset).collect();
+    assert_eq!(offsets.len(), 3);
+    let loaded = Loaded::new(image, &memory).unwrap();
+    let kernel = loaded.kernel("k").unwrap();
+    assert_eq!(kernel.code().args, None);
+    let view = memory.view();
+    // The table is `helper`, `k` + 4, and its own last qword's address.
+    let table = loaded.base() + offsets.iter().min().unwrap();
+    let qword = |i: u64| view.load(table + i * 8).map(u64::from_le_bytes);
+    assert_eq!(qword(0), Ok(kernel.entry() + 4));
+    assert_eq!(qword(1), Ok(kernel.entry() + 4));
+    assert_eq!(qword(2), Ok(table + 16));
+    assert_eq!(view.store(table, &[0; 8]), Ok(()), "data is writable");
 }

@@ -309,7 +309,7 @@ fn an_empty_grid_runs_nothing() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Every work-item of the grid runs exactly once, whatever the shape and the number of threads.
     #[test]

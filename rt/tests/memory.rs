@@ -146,6 +146,8 @@ fn imports_are_host_memory() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     /// Any order of allocations, frees and writes keeps every allocation's contents and the table's order.
     #[test]
     fn a_history_of_allocations(steps in prop::collection::vec((0u64..200_000, 0usize..8), 1..60)) {
