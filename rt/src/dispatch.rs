@@ -3,7 +3,7 @@
 //! A work-group runs on one thread, its waves one after the other, each until it ends, waits at a barrier or used up
 //! its slice; the barrier is released when all waves that have not ended wait at it. Work-groups are handed out by a
 //! counter, so memory does not grow with the grid. The first fault stops the dispatch. The calling thread works too,
-//! with helpers from rayon's global pool: starting threads would cost more than a small grid.
+//! and calls helpers from rayon's global pool once the grid has shown to be worth waking them.
 
 use crate::code_object::Kernel;
 use crate::engine::{Engine, Env, Stop};
@@ -154,6 +154,9 @@ pub enum DispatchError {
     Cancelled,
 }
 
+/// How long the calling thread works alone. Waking helpers and waiting for them takes about as long.
+const PATIENCE: Duration = Duration::from_micros(50);
+
 /// Runs a kernel over its grid and waits for it.
 pub fn dispatch<E: Engine>(
     engine: &E,
@@ -180,11 +183,9 @@ pub fn dispatch<E: Engine>(
     };
     let start = Instant::now();
     rayon::in_place_scope(|scope| {
-        for index in 1..threads {
-            let job = &job;
-            scope.spawn(move |_| job.work(index));
-        }
-        job.work(0);
+        let job = &job;
+        let call = || (1..threads).for_each(|index| scope.spawn(move |_| job.work(index, None)));
+        job.work(0, (threads > 1).then_some(Help { call: &call, since: start }));
     });
     let outcome = job.outcome.into_inner().unwrap_or_else(PoisonError::into_inner);
     match outcome.error {
@@ -278,9 +279,16 @@ impl Drop for StopOnPanic<'_> {
 /// The dispatch is stopping; the error, if it is this thread's, is in the outcome.
 struct Stopped;
 
+/// How the calling thread gets help.
+struct Help<'a> {
+    call: &'a dyn Fn(),
+    since: Instant,
+}
+
 /// What a thread keeps between work-groups.
-struct Worker<W> {
+struct Worker<'a, W> {
     engine: W,
+    help: Option<Help<'a>>,
     lds: Lds,
     waves: Vec<Box<Wave>>,
     states: Vec<State>,
@@ -297,13 +305,23 @@ enum State {
     Ended,
 }
 
+impl<W> Worker<'_, W> {
+    /// Calls the helpers, once, when the dispatch has lasted long enough.
+    fn call_help(&mut self) {
+        if let Some(help) = self.help.take_if(|help| help.since.elapsed() > PATIENCE) {
+            (help.call)();
+        }
+    }
+}
+
 impl<E: Engine> Job<'_, E> {
     /// Runs work-groups until there are none left.
-    fn work(&self, index: usize) {
+    fn work(&self, index: usize, help: Option<Help<'_>>) {
         let _guard = StopOnPanic(&self.stop);
         let waves = waves(self.launch);
         let mut worker = Worker {
             engine: self.engine.worker(),
+            help,
             lds: Lds::default(),
             waves: (0..waves).map(|_| Wave::new()).collect(),
             states: Vec::with_capacity(waves),
@@ -330,12 +348,13 @@ impl<E: Engine> Job<'_, E> {
         Some(self.next.0.fetch_add(1, Relaxed)).filter(|linear| *linear < self.groups)
     }
 
-    fn run_group(&self, worker: &mut Worker<E::Worker>, group: [u32; 3]) -> Result<(), Stopped> {
+    fn run_group(&self, worker: &mut Worker<'_, E::Worker>, group: [u32; 3]) -> Result<(), Stopped> {
         let count = self.start_group(worker, group);
         while worker.states.contains(&State::Ready) {
             for index in 0..count {
                 if worker.states[index] == State::Ready {
                     worker.states[index] = self.run_wave(worker, index)?;
+                    worker.call_help();
                 }
             }
             if !worker.states.contains(&State::Ready) {
@@ -349,7 +368,7 @@ impl<E: Engine> Job<'_, E> {
     }
 
     /// Puts LDS and waves in their initial state and returns the number of waves.
-    fn start_group(&self, worker: &mut Worker<E::Worker>, group: [u32; 3]) -> usize {
+    fn start_group(&self, worker: &mut Worker<'_, E::Worker>, group: [u32; 3]) -> usize {
         let size = self.launch.geometry.group_size(group);
         if worker.items.size != size {
             worker.items = Items::new(size);
@@ -364,7 +383,7 @@ impl<E: Engine> Job<'_, E> {
         count
     }
 
-    fn run_wave(&self, worker: &mut Worker<E::Worker>, index: usize) -> Result<State, Stopped> {
+    fn run_wave(&self, worker: &mut Worker<'_, E::Worker>, index: usize) -> Result<State, Stopped> {
         let env = Env {
             target: self.launch.kernel.target(),
             memory: &self.view,
