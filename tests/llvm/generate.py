@@ -61,6 +61,22 @@ class Fill:
         return self.pick(LITERALS, LITERALS, [self.r.randrange(1 << 32)])
 
 
+class Zero(Fill):
+    """All fields zero, or the first of their values."""
+
+    def __init__(self, target):
+        super().__init__(0, target)
+        self.r = self
+
+    @staticmethod
+    def choice(pool):
+        return pool[0]
+
+    @staticmethod
+    def randrange(first, last=None):
+        return 0 if last is None else first
+
+
 def sop2(f, op):
     return [2 << 30 | op << 23 | f.sdst() << 16 | f.ssrc() << 8 | f.ssrc(), f.word()]
 
@@ -261,16 +277,23 @@ def printed(out):
 MARKER = 0xBF80ABCD
 
 
-# Texts that LLVM accepts and the hardware has not: NULL, read-only registers as results, apertures before gfx9.
-# Signs of integer VOP3 sources, image atomics of sizes that do not exist.
+# Texts that LLVM accepts and the hardware has not: NULL, read-only registers as results or where a VGPR belongs,
+# apertures before gfx9, SGPRs running into special ones, clamp where gfx6 and gfx7 have no bit for it. Signs of integer VOP3 sources, image atomics of sizes that do not exist.
 QUIRKS = re.compile(
-    r"/\*Invalid|sext\((?!.*_sel:)|image_atomic_(?!f?cmpswap)(?!.*dmask:0x[13]( |$))|image_atomic_f?cmpswap(?!.*dmask:0x[3f]( |$))|\bnull\b(?! )|_e64 src_|_b(?:32|64) src_\w+, "
+    r"/\*Invalid|sext\((?!.*_sel:)|image_atomic_(?!f?cmpswap)(?!.*dmask:0x[13]( |$))|image_atomic_f?cmpswap(?!.*dmask:0x[3f]( |$))"
+    r"|image_(?:atomic.*dmask:0x[3f]|gather4.*d16).* tfe|image_gather4.* tfe.* d16|\bnull\b(?! )|_e64 src_|_b(?:32|64) src_\w+, "
 )
-GFX8_QUIRKS = re.compile(r"src_(?:shared|private|pops)_")
+QUIRKS_FROM = [
+    ("gfx600", "gfx800", re.compile(r"v_(?:div_scale|mad_[iu]64|add_i32|addc|subb?(?:rev)?_[iu]32|subb).* clamp")),
+    ("gfx800", "gfx900", re.compile(r"src_(?:shared|private|pops)_")),
+    ("gfx800", "gfx999", re.compile(r"s\[100:103\]|(?:readfirstlane|v_interp).* src_")),
+]
 
 
 def sane(target, text):
-    return not QUIRKS.search(text) and not (target < "gfx9" and GFX8_QUIRKS.search(text))
+    return not QUIRKS.search(text) and not any(
+        first <= target < last and quirk.search(text) for first, last, quirk in QUIRKS_FROM
+    )
 
 
 def disassemble(target, candidates):
@@ -294,35 +317,45 @@ def shape(text):
     return re.sub(r"\d+", "0", text)
 
 
-def select(found):
-    """At most LIMIT (words, text), new shapes first."""
+def select(found, limit):
+    """At most `limit` (words, text), new shapes first."""
     chosen, shapes = [], set()
     for words, text in found:
         if shape(text) not in shapes:
             shapes.add(shape(text))
             chosen.append((words, text))
     chosen += [pair for pair in found if pair not in chosen]
-    return chosen[:LIMIT]
+    return chosen[:limit]
+
+
+def attempt(target, candidates):
+    """What llvm-mc accepts of (encoding, opcode, words), with and then without the words that may be a literal."""
+    lengths = {name: length for name, _, _, length in ENCODINGS}
+    short = disassemble(target, [words[: lengths[name]] for name, _, words in candidates])
+    again = [i for i, (name, _, words) in enumerate(candidates) if short[i] is None and len(words) > lengths[name]]
+    longer = dict(zip(again, disassemble(target, [candidates[i][2] for i in again])))
+    groups = {}
+    for i, (name, opcode, words) in enumerate(candidates):
+        text, words = (short[i], words[: lengths[name]]) if short[i] else (longer.get(i), words)
+        if text and (tuple(words), text) not in groups.setdefault((name, opcode), []):
+            groups[name, opcode].append((tuple(words), text))
+    return groups
 
 
 def brute(target):
-    lines = []
-    for name, generator, opcodes, first_words in ENCODINGS:
+    """Accepted (words, text) by encoding and opcode; opcodes that nothing was accepted of are tried harder."""
+    candidates, harder = [], []
+    for name, generator, opcodes, _ in ENCODINGS:
         if target == "gfx906" and name not in ("vop2", "vop3", "vop3p", "vop2_dpp"):
             continue
         for opcode in opcodes:
             fill = Fill(f"{name} {opcode}", target)
-            lines += [(name, opcode, generator(fill, opcode)) for _ in range(TRIES)]
-    lengths = {name: length for name, _, _, length in ENCODINGS}
-    short = disassemble(target, [words[: lengths[name]] for name, _, words in lines])
-    again = [i for i, text in enumerate(short) if text is None and len(lines[i][2]) > lengths[lines[i][0]]]
-    longer = dict(zip(again, disassemble(target, [lines[i][2] for i in again])))
-    groups = {}
-    for i, (name, opcode, words) in enumerate(lines):
-        text, words = (short[i], words[: lengths[name]]) if short[i] else (longer.get(i), words)
-        if text and (tuple(words), text) not in groups.setdefault((name, opcode), []):
-            groups[name, opcode].append((tuple(words), text))
-    return [pair for key in groups for pair in select(groups[key])]
+            candidates.append((name, opcode, generator(Zero(target), opcode)))
+            candidates += [(name, opcode, generator(fill, opcode)) for _ in range(TRIES)]
+            harder += [(name, opcode, generator(fill, opcode)) for _ in range(8 * TRIES) if "_" not in name]
+    groups = attempt(target, candidates)
+    groups.update(attempt(target, [line for line in harder if line[:2] not in groups]))
+    return {key: groups[key] for key in sorted(groups)}
 
 
 # gfx6 and gfx7 mnemonics: from the text of a later one with the same operands.
@@ -371,26 +404,33 @@ def assembled(target, source):
     out, _ = run([f"-mcpu={target}", "--show-encoding"], "\n".join(texts) + "\n")
     groups = {}
     for text, words in printed(out):
+        if not sane(target, text):
+            continue
         found = groups.setdefault(text.partition(" ")[0], [])
         if (words, text) not in found:
             found.append((words, text))
-    return [pair for key in groups for pair in select(groups[key])]
+    return [pair for key in groups for pair in select(groups[key], LIMIT)]
 
 
 def main():
     targets = sys.argv[1:] or ["gfx803", "gfx900", "gfx906", "gfx600", "gfx700"]
-    results = {}
+    brutes = {}
+
+    def accepted(target):
+        if target not in brutes:
+            brutes[target] = brute(target)
+        return brutes[target].values()
+
     for target in targets:
         if target in ("gfx600", "gfx700"):
-            source = [pair for other in ("gfx803", "gfx900") for pair in (results.get(other) or brute(other))]
-            results[target] = assembled(target, source)
+            source = [pair for other in ("gfx803", "gfx900") for group in accepted(other) for pair in select(group, 4 * LIMIT)]
+            lines = assembled(target, source)
         else:
-            results[target] = brute(target)
-        path = os.path.join(HERE, target + ".txt")
-        with open(path, "w") as file:
-            for words, text in results[target]:
+            lines = [pair for group in accepted(target) for pair in select(group, LIMIT)]
+        with open(os.path.join(HERE, target + ".txt"), "w") as file:
+            for words, text in lines:
                 file.write(" ".join("%08x" % word for word in words) + "\t" + text + "\n")
-        print(target, len(results[target]), "lines")
+        print(target, len(lines), "lines")
 
 
 main()

@@ -205,11 +205,11 @@ impl Reader<'_> {
         Ok(inst)
     }
 
-    /// A lane mask that is a constant.
+    /// A lane mask that is not a register.
     fn mask_constant(&mut self, code: u32) -> Result<Operand, DecodeError> {
         match self.source(code, Ty::mask, false)? {
-            constant @ Operand::Inline(_) => Ok(constant),
-            _ => Err(self.reserved(code)),
+            Operand::Vgpr(_) => Err(self.reserved(code)),
+            constant => Ok(constant),
         }
     }
 
@@ -243,7 +243,7 @@ impl Reader<'_> {
         inst.dst = self.results(entry, bits(word, 0, 8), 0)?;
         let code = bits(second, 9, 9);
         inst.src[0] = match entry.src[0] {
-            Some(Ty::simm16) => Operand::Imm((code & 255) as i32),
+            Some(Ty::simm16) => Operand::Imm(code as i32),
             _ if code >= 256 => Operand::Vgpr(code as u8),
             _ => return Err(self.reserved(code)),
         };

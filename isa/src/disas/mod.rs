@@ -115,6 +115,7 @@ impl Text<'_> {
         }
         match (self.inst.format, self.inst.ext) {
             (Format::Vopc, Ext::Sdwa(_)) if self.generation == Gen::Gfx8 => "",
+            (Format::Vintrp, _) if self.generation < Gen::Gfx8 => "",
             (_, Ext::Sdwa(_)) => "_sdwa",
             (_, Ext::Dpp(_)) => "_dpp",
             (Format::Vop1 | Format::Vop2 | Format::Vopc | Format::Vintrp, _) => "_e32",

@@ -78,7 +78,9 @@ impl Text<'_> {
             Op::Sopp(Sopp::s_waitcnt) => self.waitcnt(value),
             Op::Sopp(Sopp::s_sendmsg | Sopp::s_sendmsghalt) => self.sendmsg(value),
             Op::Sopp(Sopp::s_set_gpr_idx_mode) => self.gpr_idx(Operand::Imm(i32::from(value))),
-            _ if value <= 64 || self.info.srcs[0] == Ty::label => self.item(format_args!("{value}")),
+            _ if value <= 64 || self.info.srcs[0] == Ty::label || self.inst.op == Op::Sopp(Sopp::s_endpgm) => {
+                self.item(format_args!("{value}"))
+            }
             _ => self.item(format_args!("{value:#x}")),
         }
     }
@@ -171,7 +173,10 @@ impl Text<'_> {
         let (dst, src, mem) = (self.inst.dst, self.inst.src, self.inst.mem());
         let srcs = self.info.srcs;
         match srcs.get(2) {
-            Some(Ty::simm16) => self.operand(src[2], Ty::simm16),
+            Some(Ty::simm16) => match src[2] {
+                Operand::Imm(value @ 65..) => self.item(format_args!("{value:#x}")),
+                value => self.operand(value, Ty::simm16),
+            },
             Some(ty) => self.operand(src[2], *ty),
             None => {
                 if let Some(ty) = self.info.dsts.first() {
