@@ -1,0 +1,248 @@
+//! From addresses to a [`Spot`]: where the active lanes of an access are, proven to be inside of one range of bytes.
+//!
+//! The common case costs two or three passes over rows: the high dwords agree, the low dwords form a ramp or are in
+//! the range. Whatever is not proven here (lanes in several allocations or apertures, out of range, bad) is left to
+//! the lane-by-lane path in [`crate::access::pieces`].
+
+use super::lanes::Level;
+use gcnjit_rt::{Env, Row};
+use std::mem::MaybeUninit;
+use std::ptr::with_exposed_provenance_mut;
+
+/// What one thread remembers of an access between executions: the allocation that the last one hit.
+///
+/// It belongs to one [`gcnjit_rt::View`]: clear it (`Site::default()`) before running under another.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Site {
+    start: u64,
+    end: u64,
+    writable: bool,
+}
+
+impl Site {
+    /// The bounds of the range that holds `address`, if there is one and it may be accessed that way.
+    #[inline(always)]
+    pub(super) fn bounds(&mut self, env: &Env<'_>, address: u64, write: bool) -> Option<(u64, u64)> {
+        if address < self.start || address >= self.end {
+            self.refill(env, address)?;
+        }
+        (self.writable || !write).then_some((self.start, self.end))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn refill(&mut self, env: &Env<'_>, address: u64) -> Option<()> {
+        let range = env.memory.find(address)?;
+        *self = Site { start: range.start, end: range.end, writable: range.writable };
+        Some(())
+    }
+}
+
+/// How the active lanes lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// Lane `i` at `base + i * bytes`. `whole` says that this is in range for the inactive lanes too.
+    Contiguous { whole: bool },
+    /// All at `base`.
+    Uniform,
+    /// Lane `i` at `base + row[i]`.
+    Spread,
+}
+
+/// Where the active lanes of an access are. Invariant: all of their bytes may be accessed.
+pub(super) struct Spot {
+    pub exec: u64,
+    pub base: *mut u8,
+    pub shape: Shape,
+    row: MaybeUninit<Row>,
+}
+
+impl Spot {
+    #[inline(always)]
+    fn new(exec: u64, base: u64, shape: Shape) -> Spot {
+        Spot { exec, base: with_exposed_provenance_mut(base as usize), shape, row: MaybeUninit::uninit() }
+    }
+
+    /// The offsets from `base` of a spread spot; zero for others, which have none.
+    #[inline(always)]
+    pub(super) fn row(&self) -> &Row {
+        const ZERO: Row = [0; 64];
+        match self.shape {
+            // SAFETY: a spread spot is only made by `locate`, which writes the row.
+            Shape::Spread => unsafe { self.row.assume_init_ref() },
+            _ => &ZERO,
+        }
+    }
+
+    /// Where lane `i` is.
+    #[inline(always)]
+    pub(super) fn lane(&self, i: usize, bytes: usize) -> *mut u8 {
+        match self.shape {
+            Shape::Contiguous { .. } => self.base.wrapping_add(i * bytes),
+            Shape::Uniform => self.base,
+            Shape::Spread => self.base.wrapping_add(self.row()[i] as usize),
+        }
+    }
+
+    /// Whether every active lane is at a multiple of `bytes`, which is its size.
+    #[inline(always)]
+    pub(super) fn aligned(&self, bytes: usize) -> bool {
+        let low = match self.shape {
+            Shape::Spread => {
+                let mut low = 0;
+                for i in 0..64 {
+                    let active = 0u32.wrapping_sub((self.exec >> i & 1) as u32);
+                    low |= (self.base.addr() as u32).wrapping_add(self.row()[i]) & active;
+                }
+                low as usize
+            }
+            _ => self.base.addr(),
+        };
+        low & (bytes - 1) == 0
+    }
+}
+
+/// The addresses of a row of lanes: `hi:lo + add`, with a high dword that every active lane must share.
+pub(super) struct Rows<'a> {
+    pub lo: &'a Row,
+    /// None for zero.
+    pub hi: Option<&'a Row>,
+    pub add: u64,
+}
+
+impl Rows<'_> {
+    /// The address of a lane.
+    #[inline(always)]
+    pub(super) fn lane(&self, i: usize) -> u64 {
+        let hi = self.hi.map_or(0, |hi| hi[i]);
+        (u64::from(hi) << 32 | u64::from(self.lo[i])).wrapping_add(self.add)
+    }
+
+    /// Proves that `bytes` bytes at every lane of `exec` (not zero) are inside of `bounds`.
+    ///
+    /// # Safety
+    /// The features of `L` are enabled, and all bytes inside of `bounds` may be accessed.
+    #[inline(always)]
+    pub(super) unsafe fn locate<L: Level>(&self, exec: u64, bytes: u32, bounds: (u64, u64)) -> Option<Spot> {
+        let (first, last) = (exec.trailing_zeros(), 63 - exec.leading_zeros());
+        let (start, end) = bounds;
+        let hi = self.hi.map_or(0, |hi| hi[first as usize]);
+        let anchor = (u64::from(hi) << 32).wrapping_add(self.add);
+        let window = window(anchor, start, end, bytes)?;
+        let (lo, lo_last) = (self.lo[first as usize], self.lo[last as usize]);
+        if !inside(window, lo) || !inside(window, lo_last) {
+            return None;
+        }
+        // SAFETY: the caller enabled the features.
+        unsafe {
+            if self.hi.is_some_and(|row| L::not_equal(row, hi) & exec != 0) {
+                return None;
+            }
+            let span = (last - first) * bytes;
+            if lo_last.wrapping_sub(lo) == span && lo_last >= lo {
+                let zeroth = lo.wrapping_sub(first * bytes);
+                if L::not_affine(self.lo, zeroth, bytes) & exec == 0 {
+                    let base = anchor.wrapping_add(u64::from(lo)).wrapping_sub(u64::from(first * bytes));
+                    let whole = base >= start && base < end && end - base >= u64::from(bytes) * 64;
+                    return Some(Spot::new(exec, base, Shape::Contiguous { whole }));
+                }
+            } else if lo_last == lo && L::not_equal(self.lo, lo) & exec == 0 {
+                return Some(Spot::new(exec, anchor.wrapping_add(u64::from(lo)), Shape::Uniform));
+            }
+            if L::outside(self.lo, window.0, window.1 - window.0) & exec != 0 {
+                return None;
+            }
+        }
+        let mut spot = Spot::new(exec, anchor, Shape::Spread);
+        spot.row.write(*self.lo);
+        Some(spot)
+    }
+}
+
+/// Scratch offsets as the dwords of 64 lanes interleave: byte `x` of lane `i` is at `x / 4 * 256 + i * 4 + x % 4`, where
+/// `x` is `row[i] + add`. None if an active lane's offset is large, or its `bytes` are not in one dword.
+#[inline(always)]
+pub(super) fn swizzle(row: &Row, add: u32, exec: u64, bytes: u32) -> Option<Row> {
+    const LIMIT: u32 = 1 << 24;
+    if add >= LIMIT || bytes > 4 {
+        return None;
+    }
+    let mut bad = 0;
+    let lo = std::array::from_fn(|i| {
+        let active = 0u32.wrapping_sub((exec >> i & 1) as u32);
+        let x = row[i].wrapping_add(add);
+        bad |= (row[i] / LIMIT | ((x & 3) + bytes) / 5) & active;
+        ((x >> 2) << 8).wrapping_add(i as u32 * 4 + (x & 3))
+    });
+    (bad == 0).then_some(lo)
+}
+
+/// The least and greatest `lo` for which `bytes` bytes at `anchor + lo` are inside of `start..end`.
+#[inline(always)]
+fn window(anchor: u64, start: u64, end: u64, bytes: u32) -> Option<(u32, u32)> {
+    let room = end.wrapping_sub(start);
+    if start > end || room < u64::from(bytes) {
+        return None;
+    }
+    let least = start.wrapping_sub(anchor) as i64;
+    let greatest = least.saturating_add_unsigned(room - u64::from(bytes));
+    let least = u32::try_from(least.max(0)).ok()?;
+    let greatest = u32::try_from(greatest.min(i64::from(u32::MAX))).ok()?;
+    (least <= greatest).then_some((least, greatest))
+}
+
+#[inline(always)]
+fn inside(window: (u32, u32), lo: u32) -> bool {
+    window.0 <= lo && lo <= window.1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::access::lanes::Portable;
+
+    const BASE: u64 = 0x7f00_0000_1000;
+
+    fn shape(lo: &Row, exec: u64, bounds: (u64, u64)) -> Option<(Shape, u64)> {
+        let hi = [(BASE >> 32) as u32; 64];
+        let rows = Rows { lo, hi: Some(&hi), add: 0 };
+        // SAFETY: nothing is accessed through the spot.
+        let spot = unsafe { rows.locate::<Portable>(exec, 4, bounds) };
+        spot.map(|spot| (spot.shape, spot.base.addr() as u64))
+    }
+
+    #[test]
+    fn shapes() {
+        let bounds = (BASE, BASE + 256);
+        let ramp: Row = std::array::from_fn(|i| 0x1000 + 4 * i as u32);
+        assert_eq!(shape(&ramp, !0, bounds), Some((Shape::Contiguous { whole: true }, BASE)));
+        assert_eq!(shape(&ramp, 0xff0, (BASE + 16, BASE + 48)), Some((Shape::Contiguous { whole: false }, BASE)));
+        assert_eq!(shape(&ramp, !0, (BASE, BASE + 255)), None);
+        assert_eq!(shape(&ramp, !0, (BASE + 4, BASE + 256)), None);
+        assert_eq!(shape(&[0x10fc; 64], !0, bounds), Some((Shape::Uniform, BASE + 252)));
+        assert_eq!(shape(&[0x10fd; 64], !0, bounds), None);
+        let mut spread = ramp;
+        spread.swap(3, 8);
+        assert_eq!(shape(&spread, !0, bounds), Some((Shape::Spread, BASE - 0x1000)));
+        spread[20] = 0x0ffc;
+        assert_eq!(shape(&spread, !0, bounds), None);
+        assert_eq!(shape(&spread, !(1 << 20), bounds), Some((Shape::Spread, BASE - 0x1000)));
+    }
+
+    #[test]
+    fn ramp_that_wraps_is_not_contiguous() {
+        let lo: Row = std::array::from_fn(|i| (0xffff_ff80u32).wrapping_add(4 * i as u32));
+        assert_eq!(shape(&lo, !0, (0x7eff_0000_0000, 0x7f02_0000_0000)).map(|s| s.0), Some(Shape::Spread));
+    }
+
+    #[test]
+    fn windows() {
+        assert_eq!(window(100, 100, 200, 4), Some((0, 96)));
+        assert_eq!(window(100, 50, 200, 4), Some((0, 96)));
+        assert_eq!(window(100, 300, 400, 4), Some((200, 296)));
+        assert_eq!(window(100, 1 << 40, 2 << 40, 4), None);
+        assert_eq!(window(500, 100, 200, 4), None);
+        assert_eq!(window(u64::MAX - 3, 100, 200, 4), Some((104, 200)));
+        assert_eq!(window(0, 100, 103, 4), None);
+    }
+}

@@ -1,0 +1,444 @@
+//! Atomics: the operations, and their movers. In guest memory they are the host's own, sequentially consistent;
+//! in LDS, which belongs to one thread, they are plain.
+//!
+//! Floats are compared as integers and added by one guarded instruction, so that the guest's rounding and flushing
+//! modes, which may be in force on the host meanwhile, do not matter, and the host's do not leak into results.
+
+use super::address::{Shape, Spot};
+use super::lanes::each;
+use super::pieces::Pieces;
+use gcnjit_rt::Wave;
+use gcnjit_rt::lds::Lds;
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::{AtomicU32, AtomicU64};
+
+/// What an atomic makes of memory `m`, its data `a` and, where it has it, its second data `b`.
+#[allow(clippy::enum_variant_names, reason = "the manual's names")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// `a`
+    Swap,
+    /// `m == b ? a : m`
+    CmpSwap,
+    Add,
+    Sub,
+    /// `a - m`
+    RSub,
+    SMin,
+    UMin,
+    SMax,
+    UMax,
+    And,
+    Or,
+    Xor,
+    /// `m >= a ? 0 : m + 1`
+    Inc,
+    /// `m == 0 || m > a ? a : m - 1`
+    Dec,
+    /// `m & !a | b`
+    MskOr,
+    /// `m >= a ? m - a : m + b`
+    Wrap,
+    /// As floats: `m == b ? a : m`
+    FCmpSwap,
+    /// As floats: `a < m ? a : m`
+    FMin,
+    /// As floats: `a > m ? a : m`
+    FMax,
+    /// As f32, to nearest even, denormals kept.
+    FAdd,
+}
+
+/// An atomic instruction's registers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Atomic {
+    pub kind: Kind,
+    /// 64-bit.
+    pub wide: bool,
+    /// First VGPR of `a` and of `b`.
+    pub a: usize,
+    pub b: usize,
+    /// First VGPR of the old value, if it is returned.
+    pub result: Option<usize>,
+}
+
+impl Atomic {
+    /// Size in memory.
+    pub(super) fn bytes(self) -> u32 {
+        if self.wide { 8 } else { 4 }
+    }
+
+    /// How many VGPRs hold a value.
+    pub(super) fn regs(self) -> usize {
+        if self.wide { 2 } else { 1 }
+    }
+}
+
+/// A 32-bit or 64-bit value in memory and registers.
+trait Word: Copy + Eq {
+    fn get(wave: &Wave, first: usize, lane: usize) -> Self;
+    fn set(self, wave: &mut Wave, first: usize, lane: usize);
+    fn apply(kind: Kind, m: Self, a: Self, b: Self) -> Self;
+    /// What `kind` does with `a` and then `c` it does with this, if there is such a value.
+    fn combine(kind: Kind, a: Self, c: Self) -> Option<Self>;
+    /// # Safety
+    /// The value at `at` may be read and written, and is aligned; all other threads' writes are atomic or racy guests'.
+    unsafe fn shared(kind: Kind, at: *mut u8, a: Self, b: Self) -> Self;
+    /// # Safety
+    /// The value at `at` may be read and written, by this thread only.
+    unsafe fn local(kind: Kind, at: *mut u8, a: Self, b: Self) -> Self;
+    fn lds(lds: &Lds, address: u32, kind: Kind, a: Self, b: Self) -> Self;
+}
+
+macro_rules! word {
+    ($word:ident $signed:ident $atomic:ident $lds:ident, |$wave:ident, $first:ident, $lane:ident| $get:expr, |$value:ident| $set:expr) => {
+        impl Word for $word {
+            #[inline(always)]
+            fn get($wave: &Wave, $first: usize, $lane: usize) -> $word {
+                $get
+            }
+
+            #[inline(always)]
+            fn set(self, $wave: &mut Wave, $first: usize, $lane: usize) {
+                let $value = self;
+                $set
+            }
+
+            #[inline(always)]
+            fn apply(kind: Kind, m: $word, a: $word, b: $word) -> $word {
+                match kind {
+                    Kind::Swap => a,
+                    Kind::CmpSwap => {
+                        if m == b {
+                            a
+                        } else {
+                            m
+                        }
+                    }
+                    Kind::Add => m.wrapping_add(a),
+                    Kind::Sub => m.wrapping_sub(a),
+                    Kind::RSub => a.wrapping_sub(m),
+                    Kind::SMin => (m as $signed).min(a as $signed) as $word,
+                    Kind::UMin => m.min(a),
+                    Kind::SMax => (m as $signed).max(a as $signed) as $word,
+                    Kind::UMax => m.max(a),
+                    Kind::And => m & a,
+                    Kind::Or => m | a,
+                    Kind::Xor => m ^ a,
+                    Kind::Inc => {
+                        if m >= a {
+                            0
+                        } else {
+                            m + 1
+                        }
+                    }
+                    Kind::Dec => {
+                        if m == 0 || m > a {
+                            a
+                        } else {
+                            m - 1
+                        }
+                    }
+                    Kind::MskOr => m & !a | b,
+                    Kind::Wrap => {
+                        if m >= a {
+                            m - a
+                        } else {
+                            m.wrapping_add(b)
+                        }
+                    }
+                    Kind::FCmpSwap => {
+                        if float::$word::equal(m, b) {
+                            a
+                        } else {
+                            m
+                        }
+                    }
+                    Kind::FMin => {
+                        if float::$word::less(a, m) {
+                            a
+                        } else {
+                            m
+                        }
+                    }
+                    Kind::FMax => {
+                        if float::$word::less(m, a) {
+                            a
+                        } else {
+                            m
+                        }
+                    }
+                    Kind::FAdd => float::add(m as u32, a as u32).into(),
+                }
+            }
+
+            #[inline(always)]
+            fn combine(kind: Kind, a: $word, c: $word) -> Option<$word> {
+                match kind {
+                    Kind::Add | Kind::Sub => Some(a.wrapping_add(c)),
+                    Kind::Swap => Some(c),
+                    Kind::SMin | Kind::UMin | Kind::SMax | Kind::UMax | Kind::And | Kind::Or | Kind::Xor => {
+                        Some(Self::apply(kind, a, c, 0))
+                    }
+                    _ => None,
+                }
+            }
+
+            #[inline(always)]
+            unsafe fn shared(kind: Kind, at: *mut u8, a: $word, b: $word) -> $word {
+                // SAFETY: the caller vouches for the value and its alignment.
+                let atom = unsafe { $atomic::from_ptr(at.cast()) };
+                match kind {
+                    Kind::Swap => atom.swap(a, SeqCst),
+                    Kind::CmpSwap => atom.compare_exchange(b, a, SeqCst, SeqCst).unwrap_or_else(|old| old),
+                    Kind::Add => atom.fetch_add(a, SeqCst),
+                    Kind::Sub => atom.fetch_sub(a, SeqCst),
+                    Kind::And => atom.fetch_and(a, SeqCst),
+                    Kind::Or => atom.fetch_or(a, SeqCst),
+                    Kind::Xor => atom.fetch_xor(a, SeqCst),
+                    _ => {
+                        let next = |old| Some(Self::apply(kind, old, a, b));
+                        atom.fetch_update(SeqCst, SeqCst, next).unwrap_or_else(|old| old)
+                    }
+                }
+            }
+
+            #[inline(always)]
+            unsafe fn local(kind: Kind, at: *mut u8, a: $word, b: $word) -> $word {
+                // SAFETY: the caller vouches for the value.
+                unsafe {
+                    let old = at.cast::<$word>().read_unaligned();
+                    at.cast::<$word>().write_unaligned(Self::apply(kind, old, a, b));
+                    old
+                }
+            }
+
+            fn lds(lds: &Lds, address: u32, kind: Kind, a: $word, b: $word) -> $word {
+                lds.$lds(address, |old| Self::apply(kind, old, a, b))
+            }
+        }
+    };
+}
+
+word! { u32 i32 AtomicU32 atomic_u32, |wave, first, lane| wave.vgpr[first][lane], |value| wave.vgpr[first][lane] = value }
+word! { u64 i64 AtomicU64 atomic_u64,
+    |wave, first, lane| u64::from(wave.vgpr[first][lane]) | u64::from(wave.vgpr[first + 1][lane]) << 32,
+    |value| {
+        wave.vgpr[first][lane] = value as u32;
+        wave.vgpr[first + 1][lane] = (value >> 32) as u32;
+    }
+}
+
+/// Runs the lanes of a spot in order. `local` says that it is in LDS.
+///
+/// # Safety
+/// The bytes of all active lanes may be written, and are aligned unless local; the registers exist.
+pub(super) unsafe fn run(atomic: &Atomic, wave: &mut Wave, spot: &Spot, local: bool) {
+    macro_rules! kinds {
+        ($($kind:ident)*) => {
+            match (atomic.kind, atomic.wide) {
+                // SAFETY: the caller's contract. The kind is a constant in each instance.
+                $((Kind::$kind, false) => unsafe { lanes::<u32>(Kind::$kind, atomic, wave, spot, local) },)*
+                // SAFETY: as above.
+                $((Kind::$kind, true) => unsafe { lanes::<u64>(Kind::$kind, atomic, wave, spot, local) },)*
+            }
+        };
+    }
+    kinds!(Swap CmpSwap Add Sub RSub SMin UMin SMax UMax And Or Xor Inc Dec MskOr Wrap FCmpSwap FMin FMax FAdd)
+}
+
+#[inline(always)]
+unsafe fn lanes<W: Word>(kind: Kind, atomic: &Atomic, wave: &mut Wave, spot: &Spot, local: bool) {
+    if spot.shape == Shape::Uniform && atomic.result.is_none() && combined::<W>(kind, atomic, wave, spot, local) {
+        return;
+    }
+    for lane in each(spot.exec) {
+        let at = spot.lane(lane, size_of::<W>());
+        let (a, b) = (W::get(wave, atomic.a, lane), W::get(wave, atomic.b, lane));
+        // SAFETY: the caller's contract.
+        let old = unsafe { if local { W::local(kind, at, a, b) } else { W::shared(kind, at, a, b) } };
+        if let Some(result) = atomic.result {
+            old.set(wave, result, lane);
+        }
+    }
+}
+
+/// All lanes change the same value and none looks at it: one change, if one can express it.
+#[inline(always)]
+fn combined<W: Word>(kind: Kind, atomic: &Atomic, wave: &Wave, spot: &Spot, local: bool) -> bool {
+    let first = spot.exec.trailing_zeros() as usize;
+    let mut sum = W::get(wave, atomic.a, first);
+    for lane in each(spot.exec & (spot.exec - 1)) {
+        match W::combine(kind, sum, W::get(wave, atomic.a, lane)) {
+            Some(next) => sum = next,
+            None => return false,
+        }
+    }
+    // SAFETY: as in `lanes`, whose contract is the caller's.
+    unsafe { if local { W::local(kind, spot.base, sum, sum) } else { W::shared(kind, spot.base, sum, sum) } };
+    true
+}
+
+/// The lane-by-lane path.
+///
+/// # Safety
+/// Pieces are null, may be written and are aligned, or are LDS addresses of local lanes; the registers exist.
+#[cold]
+pub(super) unsafe fn run_pieces(atomic: &Atomic, wave: &mut Wave, lds: &Lds, pieces: &Pieces) {
+    for lane in each(pieces.exec) {
+        // SAFETY: the caller's contract.
+        unsafe {
+            if atomic.wide {
+                piece::<u64>(atomic, wave, lds, pieces, lane)
+            } else {
+                piece::<u32>(atomic, wave, lds, pieces, lane)
+            }
+        }
+    }
+}
+
+unsafe fn piece<W: Word>(atomic: &Atomic, wave: &mut Wave, lds: &Lds, pieces: &Pieces, lane: usize) {
+    let at = pieces.at[0][lane];
+    let (a, b) = (W::get(wave, atomic.a, lane), W::get(wave, atomic.b, lane));
+    let old = if pieces.local >> lane & 1 != 0 {
+        Some(W::lds(lds, at.addr() as u32, atomic.kind, a, b))
+    } else if at.is_null() {
+        None
+    } else {
+        // SAFETY: the caller's contract.
+        Some(unsafe { W::shared(atomic.kind, at, a, b) })
+    };
+    let Some(result) = atomic.result else { return };
+    match old {
+        Some(old) => old.set(wave, result, lane),
+        None => (0..atomic.regs()).for_each(|k| wave.vgpr[result + k][lane] = 0),
+    }
+}
+
+/// What `atomic` makes of the dword `m`, for whoever keeps it elsewhere.
+pub(super) fn apply32(kind: Kind, m: u32, a: u32, b: u32) -> u32 {
+    u32::apply(kind, m, a, b)
+}
+
+/// The same for a qword.
+pub(super) fn apply64(kind: Kind, m: u64, a: u64, b: u64) -> u64 {
+    u64::apply(kind, m, a, b)
+}
+
+/// Float semantics on bits.
+mod float {
+    macro_rules! order {
+        ($word:ident $signed:ident $inf:literal) => {
+            pub(super) mod $word {
+                const SIGN: $word = !($signed::MAX as $word);
+
+                fn nan(x: $word) -> bool {
+                    x & !SIGN > $inf
+                }
+
+                pub(in super::super) fn equal(x: $word, y: $word) -> bool {
+                    !nan(x) && (x == y || (x | y) & !SIGN == 0)
+                }
+
+                pub(in super::super) fn less(x: $word, y: $word) -> bool {
+                    // Two's complement of the magnitude orders floats, and makes both zeros equal.
+                    let key = |x: $word| {
+                        let magnitude = (x & !SIGN) as $signed;
+                        if x & SIGN == 0 { magnitude } else { -magnitude }
+                    };
+                    !nan(x) && !nan(y) && key(x) < key(y)
+                }
+            }
+        };
+    }
+
+    order! { u32 i32 0x7f80_0000 }
+    order! { u64 i64 0x7ff0_0000_0000_0000 }
+
+    /// f32 addition to nearest even with denormals, whatever the host's modes. NaNs: the first operand's, quieted, else
+    /// the second's; opposite infinities make 0x7fc00000.
+    pub(super) fn add(x: u32, y: u32) -> u32 {
+        let nan = |x: u32| x & 0x7fff_ffff > 0x7f80_0000;
+        if nan(x) || nan(y) {
+            return if nan(x) { x } else { y } | 0x40_0000;
+        }
+        if x ^ y == 0x8000_0000 && x & 0x7fff_ffff == 0x7f80_0000 {
+            return 0x7fc0_0000;
+        }
+        raw_add(x, y)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn raw_add(x: u32, y: u32) -> u32 {
+        use std::arch::asm;
+        static DEFAULT: u32 = 0x1f80;
+        let mut saved = 0u32;
+        let mut sum = x;
+        // SAFETY: MXCSR is what it was when the block is left; no exception is unmasked in between.
+        unsafe {
+            asm!(
+                "stmxcsr [{saved}]",
+                "ldmxcsr [{default}]",
+                "movd {a}, {sum:e}",
+                "movd {b}, {y:e}",
+                "addss {a}, {b}",
+                "movd {sum:e}, {a}",
+                "ldmxcsr [{saved}]",
+                saved = in(reg) &raw mut saved,
+                default = in(reg) &raw const DEFAULT,
+                sum = inout(reg) sum,
+                y = in(reg) y,
+                a = out(xmm_reg) _,
+                b = out(xmm_reg) _,
+                options(nostack)
+            );
+        }
+        sum
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    fn raw_add(x: u32, y: u32) -> u32 {
+        (f32::from_bits(x) + f32::from_bits(y)).to_bits()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers() {
+        let apply = |kind, m, a, b| apply32(kind, m, a, b);
+        assert_eq!(apply(Kind::Inc, 5, 5, 0), 0);
+        assert_eq!(apply(Kind::Inc, 4, 5, 0), 5);
+        assert_eq!(apply(Kind::Dec, 0, 5, 0), 5);
+        assert_eq!(apply(Kind::Dec, 6, 5, 0), 5);
+        assert_eq!(apply(Kind::Dec, 5, 5, 0), 4);
+        assert_eq!(apply(Kind::SMin, -1i32 as u32, 1, 0), -1i32 as u32);
+        assert_eq!(apply(Kind::UMin, -1i32 as u32, 1, 0), 1);
+        assert_eq!(apply(Kind::CmpSwap, 3, 9, 3), 9);
+        assert_eq!(apply(Kind::CmpSwap, 4, 9, 3), 4);
+        assert_eq!(apply(Kind::MskOr, 0xff, 0x0f, 0x02), 0xf2);
+        assert_eq!(apply(Kind::RSub, 3, 9, 0), 6);
+        assert_eq!(apply64(Kind::Wrap, 9, 4, 1), 5);
+        assert_eq!(apply64(Kind::Wrap, 3, 4, 1), 4);
+    }
+
+    #[test]
+    fn floats() {
+        let bits = |x: f32| x.to_bits();
+        let values = [0.0, -0.0, 1.0, -1.0, 1e-40, -1e-40, f32::MAX, f32::INFINITY, f32::NEG_INFINITY, f32::NAN];
+        for x in values {
+            for y in values {
+                assert_eq!(apply32(Kind::FMin, bits(x), bits(y), 0), bits(if y < x { y } else { x }));
+                assert_eq!(apply32(Kind::FMax, bits(x), bits(y), 0), bits(if y > x { y } else { x }));
+                assert_eq!(apply32(Kind::FCmpSwap, bits(x), 7, bits(y)), if x == y { 7 } else { bits(x) });
+                let sum = f32::from_bits(apply32(Kind::FAdd, bits(x), bits(y), 0));
+                assert!(sum.to_bits() == (x + y).to_bits() || sum.is_nan() && (x + y).is_nan());
+                let (x, y) = (f64::from(x), f64::from(y));
+                let min = if y < x { y } else { x };
+                assert_eq!(apply64(Kind::FMin, x.to_bits(), y.to_bits(), 0), min.to_bits());
+            }
+        }
+    }
+}

@@ -1,0 +1,495 @@
+//! DS: the local data share, the global one, and lane movement.
+//!
+//! An address is `VGPR + offset` modulo 2³², at any alignment; M0's limit on LDS is ignored. GDS addresses count from
+//! the base in the high half of M0. Instructions with two addresses do both of a lane before the next lane.
+
+use super::address::{Rows, Shape, Site, Spot};
+use super::atomic::{self, Atomic, Kind};
+use super::cell::{Form, load_value, mover};
+use super::lanes::{Level, each, levels};
+use super::select::{Selected, What, nothing, optional_vgpr, vgpr};
+use super::{Action, Bad, Fields, Run, Second};
+use gcnjit_isa::{Ds, Gen, Inst, Note, Operand};
+use gcnjit_rt::gds::Gds;
+use gcnjit_rt::lds::Lds;
+use gcnjit_rt::wave::reg;
+use gcnjit_rt::{Env, Row, Wave};
+
+/// The function and fields of an instruction.
+pub(super) fn select(op: Ds, inst: &Inst, generation: Gen) -> Selected {
+    let mem = inst.mem();
+    let other = |run: Run, data: Operand| {
+        let mut f = Fields::new(generation, mem, Action::Other, vgpr(data, 1)?);
+        f.address = optional_vgpr(inst.src[0])?;
+        f.moved = optional_vgpr(inst.src[1])?.unwrap_or(0);
+        Ok((run, f))
+    };
+    match op {
+        Ds::ds_nop => Ok(nothing(generation)),
+        Ds::ds_swizzle_b32 => other(swizzle, inst.dst[0]),
+        Ds::ds_permute_b32 => other(permute, inst.dst[0]),
+        Ds::ds_bpermute_b32 => other(bpermute, inst.dst[0]),
+        Ds::ds_append => other(append, inst.dst[0]),
+        Ds::ds_consume => other(consume, inst.dst[0]),
+        Ds::ds_read_addtid_b32 | Ds::ds_write_addtid_b32 => add_tid(op, inst, generation),
+        _ => memory(op, inst, generation),
+    }
+}
+
+fn memory(op: Ds, inst: &Inst, generation: Gen) -> Selected {
+    let mem = inst.mem();
+    let (what, returns) = what(op).ok_or("this DS operation")?;
+    let scale = op.info().notes.iter().find_map(|note| match note {
+        Note::Offsets(scale) => Some(u32::from(*scale)),
+        _ => None,
+    });
+    let (action, data, second) = action(what, returns, scale.is_some(), inst)?;
+    let mut f = Fields::new(generation, mem, action, data);
+    f.address = Some(vgpr(inst.src[0], 1)?);
+    if let Some(scale) = scale {
+        f.offset = mem.offset * scale as i32;
+        f.second = Some(Second { offset: u32::from(mem.offset1) * scale, data: second });
+    }
+    let run = match (mem.gds, scale) {
+        (true, _) => global,
+        (_, Some(_)) => pick_pair(),
+        _ => pick_single(),
+    };
+    Ok((run, f))
+}
+
+/// The action, and the first VGPRs of the first and second address's data.
+fn action(what: What, returns: bool, two: bool, inst: &Inst) -> Result<(Action, usize, usize), &'static str> {
+    let [_, data0, data1, _] = inst.src;
+    let dst = inst.dst[0];
+    Ok(match what {
+        What::Load(form) => {
+            let first = vgpr(dst, form.regs() * if two { 2 } else { 1 })?;
+            (Action::Load(form, mover(form, false)), first, first + form.regs())
+        }
+        What::Store(form) => {
+            let second = if two { vgpr(data1, form.regs())? } else { 0 };
+            (Action::Store(form, mover(form, true)), vgpr(data0, form.regs())?, second)
+        }
+        What::Narrow(kind) | What::Wide(kind) => {
+            let wide = matches!(what, What::Wide(_));
+            let regs = if wide { 2 } else { 1 };
+            let first = vgpr(data0, regs)?;
+            let second = if data1 == Operand::None { first } else { vgpr(data1, regs)? };
+            // Compare-and-store has the value to compare with first.
+            let swapped = matches!(kind, Kind::CmpSwap | Kind::FCmpSwap);
+            let (a, b) = if swapped { (second, first) } else { (first, second) };
+            let result = if returns { Some(vgpr(dst, regs * if two { 2 } else { 1 })?) } else { None };
+            (Action::Atomic(Atomic { kind, wide, a, b, result }), a, second)
+        }
+    })
+}
+
+fn add_tid(op: Ds, inst: &Inst, generation: Gen) -> Selected {
+    let load = op == Ds::ds_read_addtid_b32;
+    let mover = mover(Form::B32, !load);
+    let action = if load { Action::Load(Form::B32, mover) } else { Action::Store(Form::B32, mover) };
+    let data = vgpr(if load { inst.dst[0] } else { inst.src[1] }, 1)?;
+    Ok((by_lane, Fields::new(generation, inst.mem(), action, data)))
+}
+
+fn what(op: Ds) -> Option<(What, bool)> {
+    use {Ds::*, Form::*, Kind::*, What::*};
+    Some(match op {
+        ds_read_u8 => (Load(U8), false),
+        ds_read_i8 => (Load(I8), false),
+        ds_read_u16 => (Load(U16), false),
+        ds_read_i16 => (Load(I16), false),
+        ds_read_u8_d16 => (Load(U8Lo), false),
+        ds_read_u8_d16_hi => (Load(U8Hi), false),
+        ds_read_i8_d16 => (Load(I8Lo), false),
+        ds_read_i8_d16_hi => (Load(I8Hi), false),
+        ds_read_u16_d16 => (Load(U16Lo), false),
+        ds_read_u16_d16_hi => (Load(U16Hi), false),
+        ds_read_b32 | ds_read2_b32 | ds_read2st64_b32 => (Load(B32), false),
+        ds_read_b64 | ds_read2_b64 | ds_read2st64_b64 => (Load(B64), false),
+        ds_read_b96 => (Load(B96), false),
+        ds_read_b128 => (Load(B128), false),
+        ds_write_b8 => (Store(U8), false),
+        ds_write_b8_d16_hi => (Store(U8Hi), false),
+        ds_write_b16 => (Store(U16), false),
+        ds_write_b16_d16_hi => (Store(U16Hi), false),
+        ds_write_b32 | ds_write2_b32 | ds_write2st64_b32 => (Store(B32), false),
+        ds_write_b64 | ds_write2_b64 | ds_write2st64_b64 => (Store(B64), false),
+        ds_write_b96 => (Store(B96), false),
+        ds_write_b128 => (Store(B128), false),
+        ds_add_u32 => (Narrow(Add), false),
+        ds_sub_u32 => (Narrow(Sub), false),
+        ds_rsub_u32 => (Narrow(RSub), false),
+        ds_inc_u32 => (Narrow(Inc), false),
+        ds_dec_u32 => (Narrow(Dec), false),
+        ds_min_i32 => (Narrow(SMin), false),
+        ds_max_i32 => (Narrow(SMax), false),
+        ds_min_u32 => (Narrow(UMin), false),
+        ds_max_u32 => (Narrow(UMax), false),
+        ds_and_b32 => (Narrow(And), false),
+        ds_or_b32 => (Narrow(Or), false),
+        ds_xor_b32 => (Narrow(Xor), false),
+        ds_mskor_b32 => (Narrow(MskOr), false),
+        ds_cmpst_b32 => (Narrow(CmpSwap), false),
+        ds_cmpst_f32 => (Narrow(FCmpSwap), false),
+        ds_min_f32 => (Narrow(FMin), false),
+        ds_max_f32 => (Narrow(FMax), false),
+        ds_add_f32 => (Narrow(FAdd), false),
+        ds_add_u64 => (Wide(Add), false),
+        ds_sub_u64 => (Wide(Sub), false),
+        ds_rsub_u64 => (Wide(RSub), false),
+        ds_inc_u64 => (Wide(Inc), false),
+        ds_dec_u64 => (Wide(Dec), false),
+        ds_min_i64 => (Wide(SMin), false),
+        ds_max_i64 => (Wide(SMax), false),
+        ds_min_u64 => (Wide(UMin), false),
+        ds_max_u64 => (Wide(UMax), false),
+        ds_and_b64 => (Wide(And), false),
+        ds_or_b64 => (Wide(Or), false),
+        ds_xor_b64 => (Wide(Xor), false),
+        ds_mskor_b64 => (Wide(MskOr), false),
+        ds_cmpst_b64 => (Wide(CmpSwap), false),
+        ds_cmpst_f64 => (Wide(FCmpSwap), false),
+        ds_min_f64 => (Wide(FMin), false),
+        ds_max_f64 => (Wide(FMax), false),
+        ds_add_rtn_u32 => (Narrow(Add), true),
+        ds_sub_rtn_u32 => (Narrow(Sub), true),
+        ds_rsub_rtn_u32 => (Narrow(RSub), true),
+        ds_inc_rtn_u32 => (Narrow(Inc), true),
+        ds_dec_rtn_u32 => (Narrow(Dec), true),
+        ds_min_rtn_i32 => (Narrow(SMin), true),
+        ds_max_rtn_i32 => (Narrow(SMax), true),
+        ds_min_rtn_u32 => (Narrow(UMin), true),
+        ds_max_rtn_u32 => (Narrow(UMax), true),
+        ds_and_rtn_b32 => (Narrow(And), true),
+        ds_or_rtn_b32 => (Narrow(Or), true),
+        ds_xor_rtn_b32 => (Narrow(Xor), true),
+        ds_mskor_rtn_b32 => (Narrow(MskOr), true),
+        ds_wrxchg_rtn_b32 => (Narrow(Swap), true),
+        ds_cmpst_rtn_b32 => (Narrow(CmpSwap), true),
+        ds_cmpst_rtn_f32 => (Narrow(FCmpSwap), true),
+        ds_min_rtn_f32 => (Narrow(FMin), true),
+        ds_max_rtn_f32 => (Narrow(FMax), true),
+        ds_wrap_rtn_b32 => (Narrow(Wrap), true),
+        ds_add_rtn_f32 => (Narrow(FAdd), true),
+        ds_add_rtn_u64 => (Wide(Add), true),
+        ds_sub_rtn_u64 => (Wide(Sub), true),
+        ds_rsub_rtn_u64 => (Wide(RSub), true),
+        ds_inc_rtn_u64 => (Wide(Inc), true),
+        ds_dec_rtn_u64 => (Wide(Dec), true),
+        ds_min_rtn_i64 => (Wide(SMin), true),
+        ds_max_rtn_i64 => (Wide(SMax), true),
+        ds_min_rtn_u64 => (Wide(UMin), true),
+        ds_max_rtn_u64 => (Wide(UMax), true),
+        ds_and_rtn_b64 => (Wide(And), true),
+        ds_or_rtn_b64 => (Wide(Or), true),
+        ds_xor_rtn_b64 => (Wide(Xor), true),
+        ds_mskor_rtn_b64 => (Wide(MskOr), true),
+        ds_wrxchg_rtn_b64 => (Wide(Swap), true),
+        ds_cmpst_rtn_b64 => (Wide(CmpSwap), true),
+        ds_cmpst_rtn_f64 => (Wide(FCmpSwap), true),
+        ds_min_rtn_f64 => (Wide(FMin), true),
+        ds_max_rtn_f64 => (Wide(FMax), true),
+        ds_wrxchg2_rtn_b32 | ds_wrxchg2st64_rtn_b32 => (Narrow(Swap), true),
+        ds_wrxchg2_rtn_b64 | ds_wrxchg2st64_rtn_b64 => (Wide(Swap), true),
+        _ => return None,
+    })
+}
+
+levels! {
+    fn pick_single = single, Run, (f: &Fields, wave: &mut Wave, env: &Env<'_>, site: &mut Site) -> Result<(), Bad>
+}
+levels! {
+    fn pick_pair = pair, Run, (f: &Fields, wave: &mut Wave, env: &Env<'_>, site: &mut Site) -> Result<(), Bad>
+}
+
+#[inline(always)]
+unsafe fn single<L: Level>(f: &Fields, wave: &mut Wave, env: &Env<'_>, _: &mut Site) -> Result<(), Bad> {
+    let exec = wave.exec();
+    if exec == 0 {
+        return Ok(());
+    }
+    // SAFETY: the caller enabled the features; a located spot is inside of the LDS.
+    unsafe {
+        match spot::<L>(f.row(wave), f, f.offset as u32, exec, env.lds) {
+            Some(spot) => act(f, wave, f.data, &spot),
+            None => apart(f, wave, env.lds, 0),
+        }
+    }
+    Ok(())
+}
+
+/// The spot of an LDS access whose lanes are all in range.
+///
+/// # Safety
+/// The features of `L` are enabled.
+#[inline(always)]
+unsafe fn spot<L: Level>(row: &Row, f: &Fields, offset: u32, exec: u64, lds: &Lds) -> Option<Spot> {
+    let start = lds.as_ptr().expose_provenance() as u64;
+    let rows = Rows { lo: row, hi: None, add: start + u64::from(offset) };
+    // SAFETY: the caller enabled the features; the LDS has `size` bytes.
+    unsafe { rows.locate::<L>(exec, f.bytes, (start, start + u64::from(lds.size()))) }
+}
+
+/// # Safety
+/// The spot may be accessed.
+#[inline(always)]
+unsafe fn act(f: &Fields, wave: &mut Wave, data: usize, spot: &Spot) {
+    // SAFETY: the caller's contract; the registers exist.
+    unsafe {
+        match &f.action {
+            Action::Load(_, mover) | Action::Store(_, mover) => mover(wave, data, spot),
+            Action::Atomic(atomic) => atomic::run(atomic, wave, spot, true),
+            Action::Other => {}
+        }
+    }
+}
+
+/// Two addresses. Loads can go one after the other, and stores if they do not overlap.
+#[inline(always)]
+unsafe fn pair<L: Level>(f: &Fields, wave: &mut Wave, env: &Env<'_>, _: &mut Site) -> Result<(), Bad> {
+    let exec = wave.exec();
+    let Some(second) = f.second.filter(|_| exec != 0) else { return Ok(()) };
+    // SAFETY: the caller enabled the features; located spots are inside of the LDS.
+    unsafe {
+        let at0 = spot::<L>(f.row(wave), f, f.offset as u32, exec, env.lds);
+        let at1 = spot::<L>(f.row(wave), f, second.offset, exec, env.lds);
+        match (&f.action, at0, at1) {
+            (Action::Load(..), Some(at0), Some(at1)) => {
+                act(f, wave, f.data, &at0);
+                act(f, wave, second.data, &at1);
+            }
+            (Action::Store(..), Some(at0), Some(at1)) if disjoint(&at0, &at1, f.bytes) => {
+                act(f, wave, f.data, &at0);
+                act(f, wave, second.data, &at1);
+            }
+            _ => apart(f, wave, env.lds, 0),
+        }
+    }
+    Ok(())
+}
+
+fn disjoint(a: &Spot, b: &Spot, bytes: u32) -> bool {
+    let run = |spot: &Spot| matches!(spot.shape, Shape::Contiguous { .. });
+    run(a) && run(b) && a.base.addr().abs_diff(b.base.addr()) >= 64 * bytes as usize
+}
+
+/// Either data share, as the lane-by-lane path sees it.
+trait Share {
+    fn load<const N: usize>(&self, address: u32) -> [u8; N];
+    fn store<const N: usize>(&self, address: u32, data: [u8; N]);
+    fn atomic_u32(&self, address: u32, f: impl FnOnce(u32) -> u32) -> u32;
+    fn atomic_u64(&self, address: u32, f: impl FnOnce(u64) -> u64) -> u64;
+}
+
+macro_rules! share {
+    ($ty:ident) => {
+        impl Share for $ty {
+            fn load<const N: usize>(&self, address: u32) -> [u8; N] {
+                $ty::load(self, address)
+            }
+
+            fn store<const N: usize>(&self, address: u32, data: [u8; N]) {
+                $ty::store(self, address, data);
+            }
+
+            fn atomic_u32(&self, address: u32, f: impl FnOnce(u32) -> u32) -> u32 {
+                $ty::atomic_u32(self, address, f)
+            }
+
+            fn atomic_u64(&self, address: u32, f: impl FnOnce(u64) -> u64) -> u64 {
+                $ty::atomic_u64(self, address, f)
+            }
+        }
+    };
+}
+share! { Lds }
+share! { Gds }
+
+/// Lane by lane, both addresses of a lane before the next.
+#[inline(never)]
+fn apart<S: Share>(f: &Fields, wave: &mut Wave, share: &S, base: u32) {
+    let row = *f.row(wave);
+    for lane in each(wave.exec()) {
+        let at = |offset: u32| base.wrapping_add(row[lane]).wrapping_add(offset);
+        let (first, second) = (at(f.offset as u32), f.second.map(|second| (at(second.offset), second.data)));
+        match &f.action {
+            Action::Atomic(atomic) => exchange(atomic, wave, share, lane, first, second),
+            Action::Load(form, _) => {
+                load(*form, wave, share, lane, first, f.data);
+                second.inspect(|&(at, data)| load(*form, wave, share, lane, at, data));
+            }
+            Action::Store(form, _) => {
+                store(*form, wave, share, lane, first, f.data);
+                second.inspect(|&(at, data)| store(*form, wave, share, lane, at, data));
+            }
+            Action::Other => {}
+        }
+    }
+}
+
+/// An atomic of one lane; sources are read before results are written.
+fn exchange<S: Share>(atomic: &Atomic, wave: &mut Wave, share: &S, lane: usize, at: u32, second: Option<(u32, usize)>) {
+    let value = |first: usize| {
+        let high = if atomic.wide { u64::from(wave.vgpr[first + 1][lane]) << 32 } else { 0 };
+        u64::from(wave.vgpr[first][lane]) | high
+    };
+    let (a, b) = (value(atomic.a), value(atomic.b));
+    let change = |at: u32, a: u64, b: u64| match atomic.wide {
+        true => share.atomic_u64(at, |old| atomic::apply64(atomic.kind, old, a, b)),
+        false => share.atomic_u32(at, |old| atomic::apply32(atomic.kind, old, a as u32, b as u32)).into(),
+    };
+    let second = second.map(|(at, data)| (at, value(data)));
+    let olds = [Some(change(at, a, b)), second.map(|(at, a)| change(at, a, 0))];
+    let Some(result) = atomic.result else { return };
+    for (k, old) in olds.into_iter().flatten().enumerate() {
+        let first = result + k * atomic.regs();
+        wave.vgpr[first][lane] = old as u32;
+        if atomic.wide {
+            wave.vgpr[first + 1][lane] = (old >> 32) as u32;
+        }
+    }
+}
+
+fn load<S: Share>(form: Form, wave: &mut Wave, share: &S, lane: usize, at: u32, data: usize) {
+    let mut rows = |dwords: &[u8]| {
+        for (k, dword) in dwords.chunks_exact(4).enumerate() {
+            wave.vgpr[data + k][lane] = u32::from_le_bytes([dword[0], dword[1], dword[2], dword[3]]);
+        }
+    };
+    match form.bytes() {
+        1 => {
+            let value = u16::from(share.load::<1>(at)[0]);
+            wave.vgpr[data][lane] = load_value(form, value, wave.vgpr[data][lane]);
+        }
+        2 => {
+            let value = u16::from_le_bytes(share.load(at));
+            wave.vgpr[data][lane] = load_value(form, value, wave.vgpr[data][lane]);
+        }
+        4 => rows(&share.load::<4>(at)),
+        8 => rows(&share.load::<8>(at)),
+        12 => rows(&share.load::<12>(at)),
+        _ => rows(&share.load::<16>(at)),
+    }
+}
+
+fn store<S: Share>(form: Form, wave: &Wave, share: &S, lane: usize, at: u32, data: usize) {
+    let high = matches!(form, Form::U8Hi | Form::I8Hi | Form::U16Hi);
+    let small = wave.vgpr[data][lane] >> if high { 16 } else { 0 };
+    match form.bytes() {
+        1 => share.store(at, [small as u8]),
+        2 => share.store(at, (small as u16).to_le_bytes()),
+        4 => share.store::<4>(at, dwords(wave, data, lane)),
+        8 => share.store::<8>(at, dwords(wave, data, lane)),
+        12 => share.store::<12>(at, dwords(wave, data, lane)),
+        _ => share.store::<16>(at, dwords(wave, data, lane)),
+    }
+}
+
+fn dwords<const N: usize>(wave: &Wave, first: usize, lane: usize) -> [u8; N] {
+    std::array::from_fn(|i| wave.vgpr[first + i / 4][lane].to_le_bytes()[i % 4])
+}
+
+unsafe fn global(f: &Fields, wave: &mut Wave, env: &Env<'_>, _: &mut Site) -> Result<(), Bad> {
+    apart(f, wave, env.gds, wave.sgpr[reg::M0] >> 16);
+    Ok(())
+}
+
+/// The address is M0's low half, the offset and 4 a lane.
+unsafe fn by_lane(f: &Fields, wave: &mut Wave, env: &Env<'_>, _: &mut Site) -> Result<(), Bad> {
+    let m0 = wave.sgpr[reg::M0];
+    for lane in each(wave.exec()) {
+        let at = (m0 & 0xffff) + f.offset as u32 + 4 * lane as u32;
+        match (f.write, f.mem.gds) {
+            (false, false) => load(Form::B32, wave, env.lds, lane, at, f.data),
+            (false, true) => load(Form::B32, wave, env.gds, lane, at, f.data),
+            (true, false) => store(Form::B32, wave, env.lds, lane, at, f.data),
+            (true, true) => store(Form::B32, wave, env.gds, lane, at, f.data),
+        }
+    }
+    Ok(())
+}
+
+unsafe fn append(f: &Fields, wave: &mut Wave, env: &Env<'_>, _: &mut Site) -> Result<(), Bad> {
+    count(f, wave, env, u32::wrapping_add)
+}
+
+unsafe fn consume(f: &Fields, wave: &mut Wave, env: &Env<'_>, _: &mut Site) -> Result<(), Bad> {
+    count(f, wave, env, u32::wrapping_sub)
+}
+
+/// One change for the wave, by the number of its active lanes, which all get the old value.
+fn count(f: &Fields, wave: &mut Wave, env: &Env<'_>, change: fn(u32, u32) -> u32) -> Result<(), Bad> {
+    let (exec, m0) = (wave.exec(), wave.sgpr[reg::M0]);
+    if exec == 0 {
+        return Ok(());
+    }
+    let next = |old| change(old, exec.count_ones());
+    let old = if f.mem.gds {
+        env.gds.atomic_u32((m0 >> 16).wrapping_add(f.offset as u32), next)
+    } else {
+        env.lds.atomic_u32((m0 & 0xffff).wrapping_add(f.offset as u32), next)
+    };
+    for lane in each(exec) {
+        wave.vgpr[f.data][lane] = old;
+    }
+    Ok(())
+}
+
+/// Writes to every active lane what `source` finds for it.
+#[inline(always)]
+fn permuted(f: &Fields, wave: &mut Wave, values: Row) {
+    for lane in each(wave.exec()) {
+        wave.vgpr[f.data][lane] = values[lane];
+    }
+}
+
+/// A fixed pattern within halves of the wave. Lanes that are not active give zero.
+unsafe fn swizzle(f: &Fields, wave: &mut Wave, _: &Env<'_>, _: &mut Site) -> Result<(), Bad> {
+    let (exec, row) = (wave.exec(), *f.row(wave));
+    let values = std::array::from_fn(|i| {
+        let from = pattern(f.generation, f.offset as u32, i as u32) as usize;
+        if exec >> from & 1 != 0 { row[from] } else { 0 }
+    });
+    permuted(f, wave, values);
+    Ok(())
+}
+
+/// The lane that lane `i` reads.
+fn pattern(generation: Gen, offset: u32, i: u32) -> u32 {
+    let (low, middle) = (offset & 31, offset >> 5 & 31);
+    let from = match offset {
+        // FFT: the bits that are not kept, reversed.
+        0xe000.. if generation >= Gen::Gfx9 => (i & 31).reverse_bits() >> 27 >> low.count_ones() | i & low,
+        0xc000.. if generation >= Gen::Gfx9 => {
+            let by = if offset >> 10 & 1 == 0 { middle } else { middle.wrapping_neg() };
+            i & low | i.wrapping_add(by) & !low
+        }
+        0x8000.. => i & 0x1c | offset >> (2 * (i & 3)) & 3,
+        _ => (i & low | middle) ^ offset >> 10 & 31,
+    };
+    from & 31 | i & 32
+}
+
+/// Every active lane gives its value to the lane it names; lanes that get none read zero.
+unsafe fn permute(f: &Fields, wave: &mut Wave, _: &Env<'_>, _: &mut Site) -> Result<(), Bad> {
+    let (to, row) = (*f.row(wave), wave.vgpr[f.moved]);
+    let mut values = [0; 64];
+    for lane in each(wave.exec()) {
+        values[(to[lane].wrapping_add(f.offset as u32) >> 2 & 63) as usize] = row[lane];
+    }
+    permuted(f, wave, values);
+    Ok(())
+}
+
+/// Every active lane reads the lane it names; lanes that are not active give zero.
+unsafe fn bpermute(f: &Fields, wave: &mut Wave, _: &Env<'_>, _: &mut Site) -> Result<(), Bad> {
+    let (exec, from, row) = (wave.exec(), *f.row(wave), wave.vgpr[f.moved]);
+    let values = std::array::from_fn(|i| {
+        let from = (from[i].wrapping_add(f.offset as u32) >> 2 & 63) as usize;
+        if exec >> from & 1 != 0 { row[from] } else { 0 }
+    });
+    permuted(f, wave, values);
+    Ok(())
+}

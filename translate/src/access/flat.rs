@@ -1,0 +1,254 @@
+//! FLAT, GLOBAL and SCRATCH.
+//!
+//! A flat address is in LDS or in scratch if it is in their aperture, which may differ from lane to lane. Scratch is
+//! swizzled: dword `n` of lane `i` is at `n * 256 + i * 4` from the wave's base, so every dword is found on its own.
+
+use super::address::{Rows, Site, Spot, swizzle};
+use super::atomic::Kind;
+use super::cell::Form;
+use super::lanes::{Level, levels};
+use super::pieces::Unit;
+use super::select::{Selected, What, action, optional_vgpr, scalar, sgpr, vgpr};
+use super::{Bad, Fields, Run, Scalar};
+use gcnjit_isa::{Flat, Gen, Inst, Operand};
+use gcnjit_rt::memory::{LDS_APERTURE, PRIVATE_APERTURE};
+use gcnjit_rt::{Env, Wave};
+
+/// How much of the address space an aperture takes.
+const APERTURE: u64 = 1 << 32;
+
+/// The function and fields of an instruction.
+pub(super) fn select(op: Flat, inst: &Inst, generation: Gen) -> Selected {
+    let mem = inst.mem();
+    if mem.lds {
+        return Err("loads into LDS");
+    }
+    let [address, data, saddr, _] = inst.src;
+    let (action, data) = action(what(op), data, inst.dst[0], mem.glc)?;
+    let mut f = Fields::new(generation, mem, action, data);
+    let run = match (mem.seg, saddr) {
+        (1, _) => {
+            f.address = optional_vgpr(address)?;
+            f.base = scalar(saddr)?;
+            pick_scratch()
+        }
+        (_, Operand::None) => {
+            f.address = Some(vgpr(address, 2)?);
+            f.apertures = mem.seg == 0;
+            pick_vector()
+        }
+        _ => {
+            f.address = Some(vgpr(address, 1)?);
+            f.base = Scalar::Register(sgpr(saddr, 2)?);
+            pick_based()
+        }
+    };
+    Ok((run, f))
+}
+
+fn what(op: Flat) -> What {
+    use {Flat::*, Form::*, Kind::*, What::*};
+    match op {
+        flat_load_ubyte => Load(U8),
+        flat_load_sbyte => Load(I8),
+        flat_load_ushort => Load(U16),
+        flat_load_sshort => Load(I16),
+        flat_load_dword => Load(B32),
+        flat_load_dwordx2 => Load(B64),
+        flat_load_dwordx3 => Load(B96),
+        flat_load_dwordx4 => Load(B128),
+        flat_load_ubyte_d16 => Load(U8Lo),
+        flat_load_ubyte_d16_hi => Load(U8Hi),
+        flat_load_sbyte_d16 => Load(I8Lo),
+        flat_load_sbyte_d16_hi => Load(I8Hi),
+        flat_load_short_d16 => Load(U16Lo),
+        flat_load_short_d16_hi => Load(U16Hi),
+        flat_store_byte => Store(U8),
+        flat_store_byte_d16_hi => Store(U8Hi),
+        flat_store_short => Store(U16),
+        flat_store_short_d16_hi => Store(U16Hi),
+        flat_store_dword => Store(B32),
+        flat_store_dwordx2 => Store(B64),
+        flat_store_dwordx3 => Store(B96),
+        flat_store_dwordx4 => Store(B128),
+        flat_atomic_swap => Narrow(Swap),
+        flat_atomic_cmpswap => Narrow(CmpSwap),
+        flat_atomic_add => Narrow(Add),
+        flat_atomic_sub => Narrow(Sub),
+        flat_atomic_smin => Narrow(SMin),
+        flat_atomic_umin => Narrow(UMin),
+        flat_atomic_smax => Narrow(SMax),
+        flat_atomic_umax => Narrow(UMax),
+        flat_atomic_and => Narrow(And),
+        flat_atomic_or => Narrow(Or),
+        flat_atomic_xor => Narrow(Xor),
+        flat_atomic_inc => Narrow(Inc),
+        flat_atomic_dec => Narrow(Dec),
+        flat_atomic_fcmpswap => Narrow(FCmpSwap),
+        flat_atomic_fmin => Narrow(FMin),
+        flat_atomic_fmax => Narrow(FMax),
+        flat_atomic_swap_x2 => Wide(Swap),
+        flat_atomic_cmpswap_x2 => Wide(CmpSwap),
+        flat_atomic_add_x2 => Wide(Add),
+        flat_atomic_sub_x2 => Wide(Sub),
+        flat_atomic_smin_x2 => Wide(SMin),
+        flat_atomic_umin_x2 => Wide(UMin),
+        flat_atomic_smax_x2 => Wide(SMax),
+        flat_atomic_umax_x2 => Wide(UMax),
+        flat_atomic_and_x2 => Wide(And),
+        flat_atomic_or_x2 => Wide(Or),
+        flat_atomic_xor_x2 => Wide(Xor),
+        flat_atomic_inc_x2 => Wide(Inc),
+        flat_atomic_dec_x2 => Wide(Dec),
+        flat_atomic_fcmpswap_x2 => Wide(FCmpSwap),
+        flat_atomic_fmin_x2 => Wide(FMin),
+        flat_atomic_fmax_x2 => Wide(FMax),
+    }
+}
+
+levels! {
+    /// The function for 64-bit addresses in VGPRs.
+    pub(super) fn pick_vector = vector, Run,
+    (f: &Fields, wave: &mut Wave, env: &Env<'_>, site: &mut Site) -> Result<(), Bad>
+}
+levels! {
+    /// The function for an SGPR base and 32-bit offsets in VGPRs.
+    pub(super) fn pick_based = based, Run,
+    (f: &Fields, wave: &mut Wave, env: &Env<'_>, site: &mut Site) -> Result<(), Bad>
+}
+levels! {
+    /// The function for the scratch segment.
+    pub(super) fn pick_scratch = scratch, Run,
+    (f: &Fields, wave: &mut Wave, env: &Env<'_>, site: &mut Site) -> Result<(), Bad>
+}
+
+#[inline(always)]
+unsafe fn vector<L: Level>(f: &Fields, wave: &mut Wave, env: &Env<'_>, site: &mut Site) -> Result<(), Bad> {
+    let exec = wave.exec();
+    if exec == 0 {
+        return Ok(());
+    }
+    // SAFETY: the caller enabled the features.
+    let spot = unsafe { spot::<L>(&vector_rows(f, wave), f, exec, env, site) };
+    match spot {
+        // SAFETY: the spot was located in a range that may be accessed.
+        Some(spot) => unsafe { f.act(wave, &spot) },
+        None => return slow_vector(f, wave, env),
+    }
+    Ok(())
+}
+
+#[inline(always)]
+fn vector_rows<'a>(f: &Fields, wave: &'a Wave) -> Rows<'a> {
+    let add = i64::from(f.offset) as u64;
+    let hi = f.address.map(|first| &wave.vgpr[first + 1]);
+    Rows { lo: f.row(wave), hi, add }
+}
+
+#[cold]
+#[inline(never)]
+fn slow_vector(f: &Fields, wave: &mut Wave, env: &Env<'_>) -> Result<(), Bad> {
+    let private = private_base(wave, env);
+    let rows = vector_rows(f, wave);
+    let find = |lane: usize, k: usize| {
+        let address = rows.lane(lane);
+        match (address.wrapping_sub(LDS_APERTURE), address.wrapping_sub(PRIVATE_APERTURE)) {
+            (at, _) if f.apertures && at < APERTURE => Unit::Lds(at + 4 * k as u64),
+            (_, at) if f.apertures && at < APERTURE => swizzled(f, private, at, lane, k),
+            _ => f.whole(address, k),
+        }
+    };
+    let pieces = f.pieces(wave, env, find)?;
+    f.act_apart(wave, env, &pieces);
+    Ok(())
+}
+
+#[inline(always)]
+unsafe fn based<L: Level>(f: &Fields, wave: &mut Wave, env: &Env<'_>, site: &mut Site) -> Result<(), Bad> {
+    let exec = wave.exec();
+    if exec == 0 {
+        return Ok(());
+    }
+    // SAFETY: the caller enabled the features.
+    let spot = unsafe { spot::<L>(&based_rows(f, wave), f, exec, env, site) };
+    match spot {
+        // SAFETY: the spot was located in a range that may be accessed.
+        Some(spot) => unsafe { f.act(wave, &spot) },
+        None => return slow_based(f, wave, env),
+    }
+    Ok(())
+}
+
+#[inline(always)]
+fn based_rows<'a>(f: &Fields, wave: &'a Wave) -> Rows<'a> {
+    let add = f.base.pair(wave).wrapping_add_signed(f.offset.into());
+    Rows { lo: f.row(wave), hi: None, add }
+}
+
+#[cold]
+#[inline(never)]
+fn slow_based(f: &Fields, wave: &mut Wave, env: &Env<'_>) -> Result<(), Bad> {
+    let rows = based_rows(f, wave);
+    let pieces = f.pieces(wave, env, |lane, k| f.whole(rows.lane(lane), k))?;
+    f.act_apart(wave, env, &pieces);
+    Ok(())
+}
+
+/// The spot of `rows` in the range that the first lane is in.
+///
+/// # Safety
+/// The features of `L` are enabled.
+#[inline(always)]
+pub(super) unsafe fn spot<L: Level>(
+    rows: &Rows<'_>,
+    f: &Fields,
+    exec: u64,
+    env: &Env<'_>,
+    site: &mut Site,
+) -> Option<Spot> {
+    let bounds = site.bounds(env, rows.lane(exec.trailing_zeros() as usize), f.write)?;
+    // SAFETY: the caller enabled the features; a site's bounds are those of a range of the view.
+    let spot = unsafe { rows.locate::<L>(exec, f.bytes, bounds) };
+    spot.filter(|spot| f.accepts(spot))
+}
+
+/// The scratch segment: 32-bit offsets, from a VGPR, an SGPR or both.
+#[inline(always)]
+unsafe fn scratch<L: Level>(f: &Fields, wave: &mut Wave, env: &Env<'_>, site: &mut Site) -> Result<(), Bad> {
+    let exec = wave.exec();
+    if exec == 0 {
+        return Ok(());
+    }
+    let private = private_base(wave, env);
+    let add = f.base.word(wave).wrapping_add_signed(f.offset);
+    let row = *f.row(wave);
+    if let Some(lo) = swizzle(&row, add, exec, f.bytes) {
+        // SAFETY: the caller enabled the features.
+        let spot = unsafe { spot::<L>(&Rows { lo: &lo, hi: None, add: private }, f, exec, env, site) };
+        if let Some(spot) = spot {
+            // SAFETY: the spot was located in a range that may be accessed.
+            unsafe { f.act(wave, &spot) };
+            return Ok(());
+        }
+    }
+    let find = |lane: usize, k: usize| swizzled(f, private, u64::from(row[lane].wrapping_add(add)), lane, k);
+    let pieces = f.pieces(wave, env, find)?;
+    f.act_apart(wave, env, &pieces);
+    Ok(())
+}
+
+/// Where unit `k` of a lane is whose scratch offset is `offset`.
+fn swizzled(f: &Fields, private: u64, offset: u64, lane: usize, k: usize) -> Unit {
+    let offset = offset + 4 * k as u64;
+    let at = (offset >> 2) * 256 + lane as u64 * 4 + (offset & 3);
+    Unit::Memory(private.wrapping_add(at), f.cut().bytes.into())
+}
+
+/// Where the wave's scratch starts: FLAT_SCRATCH is an address on gfx9, before that a size and an offset in 256 bytes.
+fn private_base(wave: &Wave, env: &Env<'_>) -> u64 {
+    match env.target.generation() {
+        Gen::Gfx9 => wave.sgpr64(102),
+        Gen::Gfx8 => env.scratch.wrapping_add(u64::from(wave.sgpr[103]) << 8),
+        Gen::Gfx7 | Gen::Gfx6 => env.scratch.wrapping_add(u64::from(wave.sgpr[105]) << 8),
+    }
+}

@@ -1,0 +1,268 @@
+//! Memory instructions, each run for 64 lanes by one call from translated code.
+//!
+//! [`Access::new`] decodes an instruction once and picks a function for its form and the host; [`Access::run`] works on
+//! the registers of the [`Wave`] directly.
+//!
+//! Contract, the same as the interpreter's: all active lanes are checked first, in lane order; the first bad lane is
+//! reported, and nothing has changed then. After that the accesses happen in lane order, so the highest lane wins
+//! where stores collide. Inactive lanes' registers keep their values. Buffer and LDS accesses that are out of range
+//! read zero and write nothing, by dword.
+//!
+//! Fast paths prove that all lanes are inside of the allocation that the instruction hit last time ([`Site`]), and see
+//! whether they form a run, are one, or are spread ([`address`]). Everything else goes lane by lane ([`pieces`]).
+//! No floating-point arithmetic happens here under whatever modes the guest has set; see [`atomic`].
+
+mod address;
+mod atomic;
+mod cell;
+mod ds;
+mod flat;
+mod lanes;
+mod mubuf;
+mod pieces;
+mod select;
+mod smem;
+#[cfg(test)]
+mod tests;
+
+pub use address::Site;
+
+use address::Spot;
+use atomic::Atomic;
+use cell::{Form, Mover};
+use gcnjit_isa::{Gen, Inst, Mem, Target};
+use gcnjit_rt::{Cause, Env, Row, Trap, Wave};
+use pieces::{Cut, Pieces, Unit};
+use std::ops::Range;
+
+/// A memory instruction, prepared at translation time: the function that runs it and everything decoded.
+#[derive(Clone, Debug)]
+pub struct Access {
+    /// Guest address of the instruction.
+    pub pc: u64,
+    run: Run,
+    fields: Fields,
+    vgprs: Range<usize>,
+    sgprs: Range<usize>,
+}
+
+/// The first bad lane of an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bad {
+    /// What is wrong with it.
+    pub cause: Cause,
+    /// The first bad address.
+    pub address: u64,
+    /// The lane; 0 for scalar accesses.
+    pub lane: u32,
+}
+
+impl Access {
+    /// Prepares `inst` at `pc`. Forms that are not covered are [`Trap::Unimplemented`].
+    pub fn new(inst: &Inst, pc: u64, target: Target) -> Result<Access, Box<Trap>> {
+        let unimplemented = |what| Box::new(Trap::Unimplemented { op: inst.op, pc, what });
+        let (run, fields) = select::select(inst, target.generation()).map_err(unimplemented)?;
+        let (vgprs, sgprs) = fields.writes();
+        Ok(Access { pc, run, fields, vgprs, sgprs })
+    }
+
+    /// Runs it. Nothing has changed after an error. `site` is this thread's, for this access and view.
+    pub fn run(&self, wave: &mut Wave, env: &Env<'_>, site: &mut Site) -> Result<(), Bad> {
+        // SAFETY: `select` picked a function whose host features were detected, and registers that exist.
+        unsafe { (self.run)(&self.fields, wave, env, site) }
+    }
+
+    /// The VGPRs that [`Access::run`] may write.
+    pub fn writes_vgprs(&self) -> Range<usize> {
+        self.vgprs.clone()
+    }
+
+    /// The SGPRs, by operand code, that [`Access::run`] may write.
+    pub fn writes_sgprs(&self) -> Range<usize> {
+        self.sgprs.clone()
+    }
+}
+
+/// What runs an access.
+///
+/// # Safety
+/// The host has the features of the level that the function was instantiated for, and the registers exist.
+type Run = unsafe fn(&Fields, &mut Wave, &Env<'_>, &mut Site) -> Result<(), Bad>;
+
+/// A scalar operand: a register, or a constant.
+#[derive(Clone, Copy, Debug)]
+enum Scalar {
+    Register(usize),
+    Constant(u32),
+}
+
+impl Scalar {
+    #[inline(always)]
+    fn word(self, wave: &Wave) -> u32 {
+        match self {
+            Scalar::Register(index) => wave.sgpr[index],
+            Scalar::Constant(value) => value,
+        }
+    }
+
+    #[inline(always)]
+    fn pair(self, wave: &Wave) -> u64 {
+        match self {
+            Scalar::Register(index) => wave.sgpr64(index),
+            Scalar::Constant(value) => value.into(),
+        }
+    }
+}
+
+/// What happens at the addresses.
+#[derive(Clone, Copy, Debug)]
+enum Action {
+    Load(Form, Mover),
+    Store(Form, Mover),
+    Atomic(Atomic),
+    /// Lane movement, scalar accesses, nothing: the function knows.
+    Other,
+}
+
+/// The second address of a DS instruction that has two.
+#[derive(Clone, Copy, Debug)]
+struct Second {
+    /// Byte offset.
+    offset: u32,
+    /// First VGPR of its data.
+    data: usize,
+}
+
+/// A decoded instruction. All VGPRs and SGPRs that it names exist.
+#[derive(Clone, Debug)]
+struct Fields {
+    generation: Gen,
+    mem: Mem,
+    action: Action,
+    /// Bytes a lane and address.
+    bytes: u32,
+    write: bool,
+    /// First VGPR of the address; None if there is none.
+    address: Option<usize>,
+    /// First VGPR of the data that is loaded, stored or moved.
+    data: usize,
+    second: Option<Second>,
+    /// DS: the VGPR whose lanes are moved.
+    moved: usize,
+    /// SGPR base; MUBUF, SMEM: the resource.
+    base: Scalar,
+    /// MUBUF, SMEM: the offset in an SGPR.
+    soffset: Scalar,
+    /// Byte offset in the instruction.
+    offset: i32,
+    /// SMEM: the SGPRs that are loaded or stored.
+    scalars: Range<usize>,
+    /// FLAT: whether addresses may be in the apertures.
+    apertures: bool,
+}
+
+impl Fields {
+    fn new(generation: Gen, mem: Mem, action: Action, data: usize) -> Fields {
+        let (bytes, write) = match &action {
+            Action::Load(form, _) => (form.bytes(), false),
+            Action::Store(form, _) => (form.bytes(), true),
+            Action::Atomic(atomic) => (atomic.bytes(), true),
+            Action::Other => (4, false),
+        };
+        Fields {
+            generation,
+            mem,
+            action,
+            bytes,
+            write,
+            address: None,
+            data,
+            second: None,
+            moved: 0,
+            base: Scalar::Constant(0),
+            soffset: Scalar::Constant(0),
+            offset: mem.offset,
+            scalars: 0..0,
+            apertures: false,
+        }
+    }
+
+    /// VGPRs and SGPRs that may be written.
+    fn writes(&self) -> (Range<usize>, Range<usize>) {
+        let addresses = if self.second.is_some() { 2 } else { 1 };
+        let vgprs = match &self.action {
+            Action::Load(form, _) => self.data..self.data + form.regs() * addresses,
+            Action::Atomic(atomic) => atomic.result.map_or(0..0, |first| first..first + atomic.regs() * addresses),
+            Action::Store(..) => 0..0,
+            Action::Other if self.scalars.is_empty() && self.bytes != 0 => self.data..self.data + 1,
+            Action::Other => 0..0,
+        };
+        (vgprs, if self.write { 0..0 } else { self.scalars.clone() })
+    }
+
+    /// The address row, or zero.
+    #[inline(always)]
+    fn row<'a>(&self, wave: &'a Wave) -> &'a Row {
+        const ZERO: Row = [0; 64];
+        self.address.map_or(&ZERO, |first| &wave.vgpr[first])
+    }
+
+    /// How the slow path cuts the access.
+    fn cut(&self) -> Cut {
+        match &self.action {
+            Action::Atomic(_) => Cut { units: 1, bytes: self.bytes, write: true, atomic: true },
+            _ => Cut {
+                units: self.bytes.div_ceil(4) as usize,
+                bytes: self.bytes.min(4),
+                write: self.write,
+                atomic: false,
+            },
+        }
+    }
+
+    /// Unit `k` of an access that must be accessible as a whole.
+    fn whole(&self, address: u64, k: usize) -> Unit {
+        let len = if k == 0 { self.bytes } else { 4 };
+        Unit::Memory(address.wrapping_add(4 * k as u64), len.into())
+    }
+
+    /// Resolves the active lanes one by one.
+    fn pieces(&self, wave: &Wave, env: &Env<'_>, find: impl Fn(usize, usize) -> Unit) -> Result<Box<Pieces>, Bad> {
+        Pieces::new(env, wave.exec(), self.cut(), find)
+    }
+
+    /// Whether the action can be done at `spot`, which is in memory: atomics must be aligned.
+    #[inline(always)]
+    fn accepts(&self, spot: &Spot) -> bool {
+        !matches!(self.action, Action::Atomic(_)) || spot.aligned(self.bytes as usize)
+    }
+
+    /// Does it at a spot in memory.
+    ///
+    /// # Safety
+    /// The spot may be accessed, and was accepted.
+    #[inline(always)]
+    unsafe fn act(&self, wave: &mut Wave, spot: &Spot) {
+        // SAFETY: the caller's contract; the registers exist.
+        unsafe {
+            match &self.action {
+                Action::Load(_, mover) | Action::Store(_, mover) => mover(wave, self.data, spot),
+                Action::Atomic(atomic) => atomic::run(atomic, wave, spot, false),
+                Action::Other => {}
+            }
+        }
+    }
+
+    /// Does it lane by lane.
+    fn act_apart(&self, wave: &mut Wave, env: &Env<'_>, pieces: &Pieces) {
+        // SAFETY: `Pieces::new` checked all that is not null, for what `cut` says; the registers exist.
+        unsafe {
+            match &self.action {
+                Action::Load(form, _) => cell::load_pieces(*form, wave, self.data, pieces),
+                Action::Store(form, _) => cell::store_pieces(*form, wave, self.data, pieces),
+                Action::Atomic(atomic) => atomic::run_pieces(atomic, wave, env.lds, pieces),
+                Action::Other => {}
+            }
+        }
+    }
+}
