@@ -168,7 +168,7 @@ pub enum Ext {
 /// - FLAT: `src` = [address or None, data or None, saddr or None]; `dst[0]` = VGPR for loads and returning atomics.
 ///   A d16 load has its destination as data.
 /// - MIMG: `src` = [vaddr, resource, sampler or None, data]; `dst[0]` = data register for loads.
-/// - EXP: `src` = four VGPRs. VINTRP: `src` = [VGPR], `dst[0]` = VGPR.
+/// - EXP: `src` = four VGPRs. VINTRP: `src[0]` = VGPR or parameter number, `dst[0]` = VGPR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Inst {
     /// The row.

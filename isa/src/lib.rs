@@ -4,6 +4,7 @@
 
 pub mod decode;
 pub mod disas;
+pub mod encode;
 pub mod gfx;
 pub mod inst;
 pub mod op;
@@ -11,6 +12,7 @@ pub mod operand;
 pub mod table;
 
 pub use decode::{DecodeError, Decoder};
+pub use encode::{EncodeError, encode};
 pub use gfx::{Feature, Gen, Target};
 pub use inst::{Dpp, Ext, Format, Inst, Mem, Mods, Sdwa, Sel, Unused};
 pub use op::{Access, Code, Implicit, Note, OpInfo};

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use std::collections::BTreeSet;
 
-use gcnjit_isa::{Decoder, Note, Op, Target, disas};
+use gcnjit_isa::{Decoder, Note, Op, Target, disas, encode};
 
 /// Rows that AMD's manuals have on some target and llvm-mc has not.
 const UNKNOWN_TO_LLVM: &[&str] = &[
@@ -46,6 +46,8 @@ fn check(target: Target) {
         let got = match decoder.decode(words) {
             Ok(inst) if usize::from(inst.words) == words.len() => {
                 seen.insert(inst.op);
+                let again = encode(&inst, target).map(|words| decoder.decode(&words));
+                assert_eq!(again, Ok(Ok(inst)), "{target}: encoding of {want}");
                 disas::text(&inst, target)
             }
             Ok(inst) => format!("takes {} words: {}", inst.words, disas::text(&inst, target)),

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use gcnjit_isa::{DecodeError, Decoder, Target, disas};
+use gcnjit_isa::{DecodeError, Decoder, Target, disas, encode};
 use proptest::prelude::*;
 
 fn target() -> impl Strategy<Value = Target> {
@@ -25,6 +25,18 @@ proptest! {
                 prop_assert!(words.len() < 3);
             }
             Err(_) => {}
+        }
+    }
+
+    /// Encoding is the inverse of decoding.
+    #[test]
+    fn encode_inverts(target in target(), words in prop::array::uniform2(any::<u32>())) {
+        let decoder = Decoder::new(target);
+        if let Ok(inst) = decoder.decode(&words) {
+            let encoded = encode(&inst, target);
+            prop_assert!(encoded.is_ok(), "{} {inst:?}: {encoded:?}", disas::text(&inst, target));
+            let words = encoded.expect("words");
+            prop_assert_eq!(decoder.decode(&words), Ok(inst));
         }
     }
 
