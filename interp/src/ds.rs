@@ -1,0 +1,308 @@
+//! DS: the local data share, and lane movement through its crossbar.
+//!
+//! An address is a 32-bit byte address, a VGPR plus the instruction's offset; what is outside of the work-group's
+//! allocation reads zero and is not written, by dword. M0's limit on gfx6 to gfx8 is not applied: compilers set it to
+//! all ones. Lane movement takes nothing from lanes that are not in EXEC: they give 0.
+
+#![allow(missing_docs, reason = "a body is documented by its row and the ISA manual")]
+
+use crate::atomic::*;
+use crate::dispatch::vector;
+use crate::fp::Fp;
+use crate::memory::{self, AtomicData, Place, Shape, form};
+use crate::run::Machine;
+use gcnjit_isa::{Inst, Note, Ty};
+use gcnjit_rt::{LANES, Trap};
+
+gcnjit_isa::ds! { vector }
+
+/// Byte addresses of the one or two places a lane accesses.
+struct Lanes {
+    address: [u32; LANES],
+    offsets: [u32; 2],
+}
+
+impl Lanes {
+    fn new(m: &mut Machine<'_>, inst: &Inst) -> Result<Lanes, Trap> {
+        let mem = inst.mem();
+        if mem.gds {
+            return Err(m.unimplemented(inst, "GDS"));
+        }
+        let unit = inst.op.info().notes.iter().find_map(|note| match note {
+            Note::Offsets(bytes) => Some(u32::from(*bytes)),
+            _ => None,
+        });
+        let offsets = match unit {
+            Some(unit) => [mem.offset as u32 * unit, u32::from(mem.offset1) * unit],
+            None => [mem.offset as u32, 0],
+        };
+        Ok(Lanes { address: memory::addresses(m, inst.src[0]), offsets })
+    }
+
+    fn place(&self, lane: usize, part: usize) -> Place {
+        Place::Lds(self.address[lane].wrapping_add(self.offsets[part]))
+    }
+}
+
+fn load(m: &mut Machine<'_>, inst: &Inst, bytes: usize, finish: fn(u32, u32) -> u32) -> Result<(), Trap> {
+    let lanes = Lanes::new(m, inst)?;
+    memory::load(m, inst, Shape::whole(bytes), |lane, part| lanes.place(lane, part), finish)
+}
+
+fn load2(m: &mut Machine<'_>, inst: &Inst, bytes: usize) -> Result<(), Trap> {
+    let lanes = Lanes::new(m, inst)?;
+    memory::load(m, inst, Shape { parts: 2, bytes }, |lane, part| lanes.place(lane, part), form::zext)
+}
+
+fn store(m: &mut Machine<'_>, inst: &Inst, bytes: usize, select: fn(u32) -> u32) -> Result<(), Trap> {
+    let lanes = Lanes::new(m, inst)?;
+    memory::store(m, inst, 1, Shape::whole(bytes), |lane, part| lanes.place(lane, part), select)
+}
+
+/// Stores source 1 at the first address of each lane, then source 2 at the second.
+fn store2(m: &mut Machine<'_>, inst: &Inst, bytes: usize) -> Result<(), Trap> {
+    let lanes = Lanes::new(m, inst)?;
+    for part in 0..2 {
+        let place = |lane, _| lanes.place(lane, part);
+        memory::store(m, inst, 1 + part, Shape::whole(bytes), place, form::low_part)?;
+    }
+    Ok(())
+}
+
+fn update<T: memory::AtomicWord>(m: &mut Machine<'_>, inst: &Inst, f: Update<T>) -> Result<(), Trap> {
+    let lanes = Lanes::new(m, inst)?;
+    memory::atomic(m, inst, AtomicData::Sources, |lane| lanes.place(lane, 0), f)
+}
+
+/// The second data if old is the first.
+fn cmpst<T: Word>(fp: &Fp, old: T, compare: T, data: T) -> T {
+    cmpswap(fp, old, data, compare)
+}
+
+/// The second data if old equals the first as a float.
+fn cmpst_f<T: Word>(fp: &Fp, old: T, compare: T, data: T) -> T {
+    fcmpswap(fp, old, data, compare)
+}
+
+fn fadd(fp: &Fp, old: u32, data: u32, _: u32) -> u32 {
+    fp.add(f32::from_bits(old), f32::from_bits(data)).to_bits()
+}
+
+macro_rules! loads {
+    ($($name:ident $bytes:literal $form:ident;)*) => { $(
+        pub fn $name(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
+            load(m, inst, $bytes, form::$form)
+        }
+    )* };
+}
+
+macro_rules! loads2 {
+    ($($name:ident $bytes:literal;)*) => { $(
+        pub fn $name(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
+            load2(m, inst, $bytes)
+        }
+    )* };
+}
+
+macro_rules! stores {
+    ($($name:ident $bytes:literal $form:ident;)*) => { $(
+        pub fn $name(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
+            store(m, inst, $bytes, form::$form)
+        }
+    )* };
+}
+
+macro_rules! stores2 {
+    ($($name:ident $bytes:literal;)*) => { $(
+        pub fn $name(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
+            store2(m, inst, $bytes)
+        }
+    )* };
+}
+
+macro_rules! atomics {
+    ($($name:ident $word:ident $update:ident;)*) => { $(
+        pub fn $name(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
+            update::<$word>(m, inst, $update)
+        }
+    )* };
+}
+
+loads! {
+    ds_read_b32 4 zext;
+    ds_read_i8 1 sext8;
+    ds_read_u8 1 zext;
+    ds_read_i16 2 sext16;
+    ds_read_u16 2 zext;
+    ds_read_b64 8 zext;
+    ds_read_u8_d16 1 low;
+    ds_read_u8_d16_hi 1 high;
+    ds_read_i8_d16 1 sext8_low;
+    ds_read_i8_d16_hi 1 sext8_high;
+    ds_read_u16_d16 2 low;
+    ds_read_u16_d16_hi 2 high;
+    ds_read_b96 12 zext;
+    ds_read_b128 16 zext;
+}
+
+loads2! {
+    ds_read2_b32 4;
+    ds_read2st64_b32 4;
+    ds_read2_b64 8;
+    ds_read2st64_b64 8;
+}
+
+stores! {
+    ds_write_b32 4 low_part;
+    ds_write_b8 1 low_part;
+    ds_write_b16 2 low_part;
+    ds_write_b64 8 low_part;
+    ds_write_b8_d16_hi 1 high_part;
+    ds_write_b16_d16_hi 2 high_part;
+    ds_write_b96 12 low_part;
+    ds_write_b128 16 low_part;
+}
+
+stores2! {
+    ds_write2_b32 4;
+    ds_write2st64_b32 4;
+    ds_write2_b64 8;
+    ds_write2st64_b64 8;
+}
+
+atomics! {
+    ds_add_u32 u32 add;
+    ds_sub_u32 u32 sub;
+    ds_rsub_u32 u32 rsub;
+    ds_inc_u32 u32 inc;
+    ds_dec_u32 u32 dec;
+    ds_min_i32 u32 smin;
+    ds_max_i32 u32 smax;
+    ds_min_u32 u32 umin;
+    ds_max_u32 u32 umax;
+    ds_and_b32 u32 and;
+    ds_or_b32 u32 or;
+    ds_xor_b32 u32 xor;
+    ds_mskor_b32 u32 mskor;
+    ds_cmpst_b32 u32 cmpst;
+    ds_cmpst_f32 u32 cmpst_f;
+    ds_min_f32 u32 fmin;
+    ds_max_f32 u32 fmax;
+    ds_add_f32 u32 fadd;
+    ds_add_rtn_u32 u32 add;
+    ds_sub_rtn_u32 u32 sub;
+    ds_rsub_rtn_u32 u32 rsub;
+    ds_inc_rtn_u32 u32 inc;
+    ds_dec_rtn_u32 u32 dec;
+    ds_min_rtn_i32 u32 smin;
+    ds_max_rtn_i32 u32 smax;
+    ds_min_rtn_u32 u32 umin;
+    ds_max_rtn_u32 u32 umax;
+    ds_and_rtn_b32 u32 and;
+    ds_or_rtn_b32 u32 or;
+    ds_xor_rtn_b32 u32 xor;
+    ds_mskor_rtn_b32 u32 mskor;
+    ds_cmpst_rtn_b32 u32 cmpst;
+    ds_cmpst_rtn_f32 u32 cmpst_f;
+    ds_min_rtn_f32 u32 fmin;
+    ds_max_rtn_f32 u32 fmax;
+    ds_wrxchg_rtn_b32 u32 swap;
+    ds_add_rtn_f32 u32 fadd;
+    ds_wrap_rtn_b32 u32 wrap;
+    ds_add_u64 u64 add;
+    ds_sub_u64 u64 sub;
+    ds_rsub_u64 u64 rsub;
+    ds_inc_u64 u64 inc;
+    ds_dec_u64 u64 dec;
+    ds_min_i64 u64 smin;
+    ds_max_i64 u64 smax;
+    ds_min_u64 u64 umin;
+    ds_max_u64 u64 umax;
+    ds_and_b64 u64 and;
+    ds_or_b64 u64 or;
+    ds_xor_b64 u64 xor;
+    ds_mskor_b64 u64 mskor;
+    ds_cmpst_b64 u64 cmpst;
+    ds_cmpst_f64 u64 cmpst_f;
+    ds_min_f64 u64 fmin;
+    ds_max_f64 u64 fmax;
+    ds_add_rtn_u64 u64 add;
+    ds_sub_rtn_u64 u64 sub;
+    ds_rsub_rtn_u64 u64 rsub;
+    ds_inc_rtn_u64 u64 inc;
+    ds_dec_rtn_u64 u64 dec;
+    ds_min_rtn_i64 u64 smin;
+    ds_max_rtn_i64 u64 smax;
+    ds_min_rtn_u64 u64 umin;
+    ds_max_rtn_u64 u64 umax;
+    ds_and_rtn_b64 u64 and;
+    ds_or_rtn_b64 u64 or;
+    ds_xor_rtn_b64 u64 xor;
+    ds_mskor_rtn_b64 u64 mskor;
+    ds_cmpst_rtn_b64 u64 cmpst;
+    ds_cmpst_rtn_f64 u64 cmpst_f;
+    ds_min_rtn_f64 u64 fmin;
+    ds_max_rtn_f64 u64 fmax;
+    ds_wrxchg_rtn_b64 u64 swap;
+}
+
+/// The lane that ds_swizzle gives `lane` as its source.
+///
+/// Bit 15 set: a permutation within four lanes. Clear: within 32 lanes, `((lane & and) | or) ^ xor`. gfx9 has two
+/// further modes above 0xc000, rotation and the butterfly of an FFT.
+fn swizzle_source(pattern: u32, lane: usize) -> usize {
+    let (group, id) = (lane & !31, lane as u32 & 31);
+    let source = if pattern >> 15 == 0 {
+        ((id & pattern & 31) | (pattern >> 5 & 31)) ^ (pattern >> 10 & 31)
+    } else {
+        id & !3 | pattern >> (2 * (id & 3)) & 3
+    };
+    group | source as usize
+}
+
+pub fn ds_swizzle_b32(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
+    let pattern = inst.mem().offset as u32 & 0xffff;
+    if pattern >= 0xc000 {
+        return Err(m.unimplemented(inst, "rotating and FFT swizzles"));
+    }
+    let data = memory::addresses(m, inst.src[0]);
+    let exec = m.wave.exec();
+    for lane in 0..LANES {
+        let source = swizzle_source(pattern, lane);
+        m.buffers.dst[0][0][lane] = if exec >> source & 1 != 0 { data[source] } else { 0 };
+    }
+    memory::write_back(m, inst.dst[0], 1);
+    Ok(())
+}
+
+/// Each active lane sends its data to the lane that its address names; the highest sender wins.
+pub fn ds_permute_b32(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
+    let (targets, data) = crossbar(m, inst);
+    m.buffers.dst[0][0] = [0; LANES];
+    for lane in m.active() {
+        m.buffers.dst[0][0][targets[lane]] = data[lane];
+    }
+    memory::write_back(m, inst.dst[0], 1);
+    Ok(())
+}
+
+/// Each active lane takes the data of the lane that its address names.
+pub fn ds_bpermute_b32(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
+    let (sources, data) = crossbar(m, inst);
+    let exec = m.wave.exec();
+    m.buffers.dst[0][0] = sources.map(|source| if exec >> source & 1 != 0 { data[source] } else { 0 });
+    memory::write_back(m, inst.dst[0], 1);
+    Ok(())
+}
+
+/// The lane that each lane names, by a byte address of dwords, and each lane's data.
+fn crossbar(m: &mut Machine<'_>, inst: &Inst) -> ([usize; LANES], [u32; LANES]) {
+    let offset = inst.mem().offset as u32;
+    let lanes = memory::addresses(m, inst.src[0]).map(|x| (x.wrapping_add(offset) / 4 % LANES as u32) as usize);
+    m.read(inst.src[1], Ty::b32, 1);
+    (lanes, m.buffers.src[1][0])
+}
+
+pub fn ds_nop(_: &mut Machine<'_>, _: &Inst) -> Result<(), Trap> {
+    Ok(())
+}

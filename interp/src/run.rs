@@ -1,0 +1,220 @@
+//! Running a wave: fetch, decode, execute, until it stops.
+//!
+//! [`Machine`] is what an instruction can touch. Invariants: before an instruction `wave.pc` is its own address and
+//! `next` the following one's; a body that branches changes `next`; after success `wave.pc` becomes `next`, after an
+//! error nothing of the wave has changed (bodies check everything before they write anything).
+//!
+//! Decoded code is kept per address. Each entry into a block compares the words in memory with the ones it was decoded
+//! from, so that freed and rewritten code is never run from the cache.
+
+use crate::dispatch;
+use crate::fp::Fp;
+use crate::operands::Raw;
+use gcnjit_isa::{Decoder, Inst, Note, Op, Operand, Target, Vop1, Vop2};
+use gcnjit_rt::{Cause, Engine, Env, LANES, Mode, Stop, Trap, Wave};
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Most instructions in a cached block.
+const BLOCK: usize = 64;
+/// Most dwords in an instruction.
+const WORDS: usize = 3;
+/// MODE bit: VGPR indexing by M0 is on (gfx8, gfx9).
+pub(crate) const GPR_INDEX: u32 = 1 << 27;
+
+/// The interpreter.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Interpreter;
+
+/// What a thread keeps between waves: decoded code and lane buffers.
+#[derive(Default)]
+pub struct Worker {
+    blocks: HashMap<(Target, u64), Arc<Block>>,
+    buffers: Box<Buffers>,
+}
+
+/// Sources and results of the instruction in flight, for all lanes.
+pub struct Buffers {
+    /// Sources.
+    pub src: [Raw; 4],
+    /// Results.
+    pub dst: [Raw; 2],
+}
+
+impl Default for Buffers {
+    fn default() -> Buffers {
+        Buffers { src: [[[0; LANES]; 4]; 4], dst: [[[0; LANES]; 4]; 2] }
+    }
+}
+
+/// Decoded instructions from one address on, up to the first that ends a basic block.
+struct Block {
+    words: Vec<u32>,
+    insts: Vec<Inst>,
+}
+
+/// What an instruction can touch while it executes.
+pub struct Machine<'a> {
+    /// The wave.
+    pub wave: &'a mut Wave,
+    /// Memory, LDS and the like.
+    pub env: &'a Env<'a>,
+    /// MODE, taken apart.
+    pub fp: Fp,
+    /// Address of the next instruction.
+    pub next: u64,
+    /// Set by a body that stops the wave.
+    pub stop: Option<Stop>,
+    /// Lanes that the vector instruction in flight is enabled for.
+    pub enabled: u64,
+    /// Its sources and results.
+    pub buffers: &'a mut Buffers,
+}
+
+impl Engine for Interpreter {
+    type Worker = Worker;
+
+    fn worker(&self) -> Worker {
+        Worker::default()
+    }
+
+    fn run(&self, worker: &mut Worker, wave: &mut Wave, env: &Env<'_>) -> Result<Stop, Box<Trap>> {
+        let limit = wave.executed.saturating_add(env.slice);
+        let Worker { blocks, buffers } = worker;
+        let mut m = Machine::new(wave, env, buffers);
+        loop {
+            let block = block(blocks, env, m.wave.pc)?;
+            for inst in &block.insts {
+                m.step(inst)?;
+            }
+            if let Some(stop) = m.stop {
+                return Ok(stop);
+            }
+            if m.wave.executed >= limit || env.stop.load(Relaxed) {
+                return Ok(Stop::Yield);
+            }
+        }
+    }
+}
+
+impl<'a> Machine<'a> {
+    /// A machine for `wave`.
+    pub fn new(wave: &'a mut Wave, env: &'a Env<'a>, buffers: &'a mut Buffers) -> Machine<'a> {
+        let fp = Fp::new(wave.mode, env.target.generation());
+        Machine { next: wave.pc, enabled: wave.exec(), wave, env, fp, stop: None, buffers }
+    }
+
+    /// Executes the instruction at `wave.pc`, which is `inst`.
+    pub fn step(&mut self, inst: &Inst) -> Result<(), Box<Trap>> {
+        self.next = self.wave.pc.wrapping_add(u64::from(inst.size()));
+        dispatch::execute(self, inst)?;
+        self.wave.pc = self.next;
+        self.wave.executed += 1;
+        Ok(())
+    }
+
+    /// Sets MODE.
+    pub fn set_mode(&mut self, mode: Mode) {
+        self.wave.mode = mode;
+        self.fp = Fp::new(mode, self.env.target.generation());
+    }
+
+    /// The lanes of EXEC, lowest first.
+    pub fn active(&self) -> impl Iterator<Item = usize> + use<> {
+        let exec = self.wave.exec();
+        (0..LANES).filter(move |lane| exec >> lane & 1 != 0)
+    }
+
+    /// The error for an instruction, or a form of it, that has no body.
+    pub fn unimplemented(&self, inst: &Inst, what: &'static str) -> Trap {
+        Trap::Unimplemented { op: inst.op, pc: self.wave.pc, what }
+    }
+
+    /// The error for an access at `address` by `lane`.
+    pub fn fault(&self, cause: Cause, address: u64, lane: usize) -> Trap {
+        Trap::Fault { cause, address, lane: lane as u32, pc: self.wave.pc }
+    }
+
+    /// `inst` with M0's index added to its vector registers, where MODE asks for that.
+    ///
+    /// M0 bits 7:0 are the index, bits 15:12 say which of source 0, 1, 2 and the destination it is added to. The
+    /// accumulator of a v_mac goes with its destination. Lane reads and writes are never indexed.
+    pub fn indexed<'i>(&self, inst: &'i Inst) -> Cow<'i, Inst> {
+        if self.wave.mode.0 & GPR_INDEX == 0 || is_lane_access(inst.op) {
+            return Cow::Borrowed(inst);
+        }
+        let m0 = self.wave.sgpr[gcnjit_rt::wave::reg::M0];
+        let shift = |operand: &mut Operand, bit: u32| {
+            if let (Operand::Vgpr(index), 1) = (*operand, m0 >> bit & 1) {
+                *operand = Operand::Vgpr(index.wrapping_add(m0 as u8));
+            }
+        };
+        let mut inst = *inst;
+        let sources = inst.op.info().srcs.len();
+        let accumulator = inst.op.info().has(Note::Acc).then(|| sources.saturating_sub(1));
+        for (i, operand) in inst.src.iter_mut().enumerate().take(3) {
+            shift(operand, if accumulator == Some(i) { 15 } else { 12 + i as u32 });
+        }
+        shift(&mut inst.dst[0], 15);
+        Cow::Owned(inst)
+    }
+}
+
+fn is_lane_access(op: Op) -> bool {
+    matches!(op, Op::Vop1(Vop1::v_readfirstlane_b32) | Op::Vop2(Vop2::v_readlane_b32) | Op::Vop2(Vop2::v_writelane_b32))
+}
+
+/// The block at `pc`, decoded now or before.
+fn block(blocks: &mut HashMap<(Target, u64), Arc<Block>>, env: &Env<'_>, pc: u64) -> Result<Arc<Block>, Box<Trap>> {
+    let key = (env.target, pc);
+    if let Some(block) = blocks.get(&key).filter(|block| block.is_current(env, pc)) {
+        return Ok(block.clone());
+    }
+    let block = Arc::new(Block::decode(env, pc)?);
+    blocks.insert(key, block.clone());
+    Ok(block)
+}
+
+impl Block {
+    /// Decodes from `pc` on. An error of any but the first instruction ends the block before it instead.
+    fn decode(env: &Env<'_>, pc: u64) -> Result<Block, Box<Trap>> {
+        let code = code_at(env, pc)?;
+        let decoder = Decoder::new(env.target);
+        let mut insts = Vec::new();
+        let mut at = 0;
+        while insts.len() < BLOCK {
+            match decoder.decode(&code[at..]) {
+                Ok(inst) => {
+                    at += usize::from(inst.words);
+                    insts.push(inst);
+                    if inst.op.info().has(Note::EndsBlock) {
+                        break;
+                    }
+                }
+                Err(error) if insts.is_empty() => return Err(Box::new(Trap::Decode { error, pc })),
+                Err(_) => break,
+            }
+        }
+        Ok(Block { words: code[..at].to_vec(), insts })
+    }
+
+    /// Whether memory at `pc` still holds what was decoded.
+    fn is_current(&self, env: &Env<'_>, pc: u64) -> bool {
+        let mut bytes = [0; BLOCK * WORDS * 4];
+        let bytes = &mut bytes[..self.words.len() * 4];
+        let read = env.memory.read(pc, bytes);
+        read.is_ok() && bytes.chunks_exact(4).zip(&self.words).all(|(b, w)| b == w.to_le_bytes())
+    }
+}
+
+/// The words from `pc` on, as many as a block can need or the mapping has.
+fn code_at(env: &Env<'_>, pc: u64) -> Result<Vec<u32>, Box<Trap>> {
+    let bad = || Box::new(Trap::Fault { cause: Cause::BadJump, address: pc, lane: 0, pc });
+    let range = env.memory.find(pc).filter(|_| pc.is_multiple_of(4)).ok_or_else(bad)?;
+    let words = ((range.end - pc) / 4).min((BLOCK * WORDS) as u64) as usize;
+    let mut bytes = vec![0; words * 4];
+    env.memory.read(pc, &mut bytes).map_err(|_| bad())?;
+    Ok(bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect())
+}

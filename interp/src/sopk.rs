@@ -1,0 +1,112 @@
+//! SOPK: scalar with a 16-bit immediate; the one register field is destination and first source.
+
+#![allow(missing_docs, reason = "a body is documented by its row and the ISA manual")]
+
+use crate::dispatch::scalar;
+use crate::fp::Fp;
+use crate::run::Machine;
+use gcnjit_isa::{Inst, Ty};
+use gcnjit_rt::memory::{LDS_APERTURE, PRIVATE_APERTURE};
+use gcnjit_rt::{Mode, Trap};
+
+gcnjit_isa::sopk! { scalar }
+
+pub fn s_movk_i32(_: &Fp, k: i32) -> u32 {
+    k as u32
+}
+
+pub fn s_cmovk_i32(_: &Fp, k: i32, old: u32, scc: bool) -> u32 {
+    if scc { k as u32 } else { old }
+}
+
+macro_rules! compares {
+    ($($name:ident $operator:tt;)*) => { $(
+        pub fn $name(_: &Fp, a: i32, k: i32) -> bool {
+            a $operator k
+        }
+    )* };
+}
+
+/// Unsigned compares zero-extend the immediate.
+macro_rules! unsigned_compares {
+    ($($name:ident $operator:tt;)*) => { $(
+        pub fn $name(_: &Fp, a: u32, k: i32) -> bool {
+            a $operator u32::from(k as u16)
+        }
+    )* };
+}
+
+compares! {
+    s_cmpk_eq_i32 ==;
+    s_cmpk_lg_i32 !=;
+    s_cmpk_gt_i32 >;
+    s_cmpk_ge_i32 >=;
+    s_cmpk_lt_i32 <;
+    s_cmpk_le_i32 <=;
+}
+
+unsigned_compares! {
+    s_cmpk_eq_u32 ==;
+    s_cmpk_lg_u32 !=;
+    s_cmpk_gt_u32 >;
+    s_cmpk_ge_u32 >=;
+    s_cmpk_lt_u32 <;
+    s_cmpk_le_u32 <=;
+}
+
+pub fn s_addk_i32(_: &Fp, a: i32, k: i32) -> (i32, bool) {
+    a.overflowing_add(k)
+}
+
+pub fn s_mulk_i32(_: &Fp, a: i32, k: i32) -> i32 {
+    a.wrapping_mul(k)
+}
+
+/// A field of a hardware register, as the immediate names it.
+struct Field {
+    register: u32,
+    offset: u32,
+    mask: u32,
+}
+
+impl Field {
+    fn new(immediate: u32) -> Field {
+        let size = (immediate >> 11 & 31) + 1;
+        Field { register: immediate & 63, offset: immediate >> 6 & 31, mask: u32::MAX >> (32 - size) }
+    }
+}
+
+const MODE: u32 = 1;
+const SH_MEM_BASES: u32 = 15;
+
+/// MODE and the apertures are there; nothing else is modelled.
+pub fn s_getreg_b32(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
+    let field = Field::new(m.uniform(inst.src[0], Ty::simm16) as u32);
+    let value = match field.register {
+        MODE => m.wave.mode.0,
+        SH_MEM_BASES => (PRIVATE_APERTURE >> 48 | LDS_APERTURE >> 48 << 16) as u32,
+        _ => return Err(m.unimplemented(inst, "reading this hardware register")),
+    };
+    m.set_scalar(inst.dst[0], Ty::b32, u64::from(value >> field.offset & field.mask));
+    Ok(())
+}
+
+pub fn s_setreg_b32(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
+    let field = Field::new(m.uniform(inst.src[1], Ty::simm16) as u32);
+    if field.register != MODE {
+        return Err(m.unimplemented(inst, "writing this hardware register"));
+    }
+    let mask = field.mask << field.offset;
+    let value = (m.uniform(inst.src[0], Ty::b32) as u32) << field.offset;
+    m.set_mode(Mode(m.wave.mode.0 & !mask | value & mask));
+    Ok(())
+}
+
+pub fn s_setreg_imm32_b32(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
+    s_setreg_b32(m, inst)
+}
+
+pub fn s_call_b64(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
+    m.set_scalar(inst.dst[0], Ty::b64, m.next);
+    crate::sopp::jump(m, inst, true)
+}

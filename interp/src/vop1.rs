@@ -1,0 +1,421 @@
+//! VOP1: vector, one source.
+//!
+//! The approximated functions are in [`gcnjit_rt::math`]. exp, log and rsq on f32 flush denormals whatever MODE says;
+//! the others follow it. Conversions to integers round towards zero, saturate, and turn NaN into 0.
+
+#![allow(missing_docs, reason = "a body is documented by its row and the ISA manual")]
+
+use crate::dispatch::vector;
+use crate::fp::{Float, Fp, narrow};
+use crate::operands::{lanes, ty};
+use crate::run::Machine;
+use gcnjit_isa::{Inst, Operand, Ty};
+use gcnjit_rt::wave::reg;
+use gcnjit_rt::{Trap, math};
+use half::f16;
+
+gcnjit_isa::vop1! { vector }
+
+pub fn v_nop(_: &mut Machine<'_>, _: &Inst) -> Result<(), Trap> {
+    Ok(())
+}
+
+pub fn v_mov_b32(_: &Fp, a: u32) -> u32 {
+    a
+}
+
+/// The value of the lowest active lane, of lane 0 if there is none.
+pub fn v_readfirstlane_b32(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
+    let lane = m.active().next().unwrap_or(0);
+    m.read(inst.src[0], Ty::b32, 0);
+    m.set_scalar(inst.dst[0], Ty::b32, u64::from(m.buffers.src[0][0][lane]));
+    Ok(())
+}
+
+pub fn v_cvt_i32_f64(_: &Fp, a: f64) -> i32 {
+    a as i32
+}
+
+pub fn v_cvt_f64_i32(_: &Fp, a: i32) -> f64 {
+    f64::from(a)
+}
+
+pub fn v_cvt_f32_i32(e: &Fp, a: i32) -> f32 {
+    narrow(e.single, f64::from(a))
+}
+
+pub fn v_cvt_f32_u32(e: &Fp, a: u32) -> f32 {
+    narrow(e.single, f64::from(a))
+}
+
+pub fn v_cvt_u32_f32(_: &Fp, a: f32) -> u32 {
+    a as u32
+}
+
+pub fn v_cvt_i32_f32(_: &Fp, a: f32) -> i32 {
+    a as i32
+}
+
+pub fn v_cvt_f16_f32(e: &Fp, a: f32) -> f16 {
+    e.convert(e.single, e.half, a)
+}
+
+pub fn v_cvt_f32_f16(e: &Fp, a: f16) -> f32 {
+    e.convert(e.half, e.single, a)
+}
+
+/// The nearest integer, halves upwards.
+pub fn v_cvt_rpi_i32_f32(_: &Fp, a: f32) -> i32 {
+    (f64::from(a) + 0.5).floor() as i32
+}
+
+pub fn v_cvt_flr_i32_f32(_: &Fp, a: f32) -> i32 {
+    a.floor() as i32
+}
+
+/// Signed sixteenths.
+pub fn v_cvt_off_f32_i4(_: &Fp, a: u32) -> f32 {
+    ((a << 28) as i32 >> 28) as f32 / 16.0
+}
+
+pub fn v_cvt_f32_f64(e: &Fp, a: f64) -> f32 {
+    e.convert(e.double, e.single, a)
+}
+
+pub fn v_cvt_f64_f32(e: &Fp, a: f32) -> f64 {
+    e.convert(e.single, e.double, a)
+}
+
+pub fn v_cvt_f32_ubyte0(_: &Fp, a: u32) -> f32 {
+    f32::from(a as u8)
+}
+
+pub fn v_cvt_f32_ubyte1(_: &Fp, a: u32) -> f32 {
+    f32::from((a >> 8) as u8)
+}
+
+pub fn v_cvt_f32_ubyte2(_: &Fp, a: u32) -> f32 {
+    f32::from((a >> 16) as u8)
+}
+
+pub fn v_cvt_f32_ubyte3(_: &Fp, a: u32) -> f32 {
+    f32::from((a >> 24) as u8)
+}
+
+pub fn v_cvt_u32_f64(_: &Fp, a: f64) -> u32 {
+    a as u32
+}
+
+pub fn v_cvt_f64_u32(_: &Fp, a: u32) -> f64 {
+    f64::from(a)
+}
+
+pub fn v_trunc_f64(e: &Fp, a: f64) -> f64 {
+    e.integral(a, Float::trunc)
+}
+
+pub fn v_ceil_f64(e: &Fp, a: f64) -> f64 {
+    e.integral(a, Float::ceil)
+}
+
+pub fn v_rndne_f64(e: &Fp, a: f64) -> f64 {
+    e.integral(a, Float::rndne)
+}
+
+pub fn v_floor_f64(e: &Fp, a: f64) -> f64 {
+    e.integral(a, Float::floor)
+}
+
+pub fn v_fract_f32(e: &Fp, a: f32) -> f32 {
+    e.fract(a)
+}
+
+pub fn v_trunc_f32(e: &Fp, a: f32) -> f32 {
+    e.integral(a, Float::trunc)
+}
+
+pub fn v_ceil_f32(e: &Fp, a: f32) -> f32 {
+    e.integral(a, Float::ceil)
+}
+
+pub fn v_rndne_f32(e: &Fp, a: f32) -> f32 {
+    e.integral(a, Float::rndne)
+}
+
+pub fn v_floor_f32(e: &Fp, a: f32) -> f32 {
+    e.integral(a, Float::floor)
+}
+
+pub fn v_exp_f32(_: &Fp, a: f32) -> f32 {
+    math::exp_f32(a, true)
+}
+
+pub fn v_log_f32(_: &Fp, a: f32) -> f32 {
+    math::log_f32(a, true)
+}
+
+pub fn v_rcp_f32(e: &Fp, a: f32) -> f32 {
+    e.canonical(math::rcp_f32(e.source(a), false))
+}
+
+pub fn v_rcp_iflag_f32(e: &Fp, a: f32) -> f32 {
+    v_rcp_f32(e, a)
+}
+
+pub fn v_rsq_f32(_: &Fp, a: f32) -> f32 {
+    math::rsq_f32(a, true)
+}
+
+pub fn v_rcp_f64(e: &Fp, a: f64) -> f64 {
+    e.canonical(math::rcp_f64(e.source(a)))
+}
+
+pub fn v_log_clamp_f32(e: &Fp, a: f32) -> f32 {
+    v_log_f32(e, a).max_finite()
+}
+
+pub fn v_rsq_f64(e: &Fp, a: f64) -> f64 {
+    e.canonical(math::rsq_f64(e.source(a)))
+}
+
+pub fn v_sqrt_f32(e: &Fp, a: f32) -> f32 {
+    e.canonical(math::sqrt_f32(e.source(a), false))
+}
+
+pub fn v_rcp_clamp_f32(e: &Fp, a: f32) -> f32 {
+    v_rcp_f32(e, a).max_finite()
+}
+
+pub fn v_sqrt_f64(e: &Fp, a: f64) -> f64 {
+    e.canonical(math::sqrt_f64(e.source(a)))
+}
+
+pub fn v_rcp_legacy_f32(e: &Fp, a: f32) -> f32 {
+    zero_for_infinity(v_rcp_f32(e, a))
+}
+
+pub fn v_sin_f32(e: &Fp, a: f32) -> f32 {
+    e.canonical(math::sin_f32(e.source(a), false))
+}
+
+pub fn v_cos_f32(e: &Fp, a: f32) -> f32 {
+    e.canonical(math::cos_f32(e.source(a), false))
+}
+
+/// Zero of the same sign in the place of an infinity.
+fn zero_for_infinity(x: f32) -> f32 {
+    if x.is_infinite() { 0.0_f32.with_sign(x.sign()) } else { x }
+}
+
+/// Clamping to what is finite.
+trait MaxFinite: Float {
+    /// The largest finite number of the same sign in the place of an infinity.
+    fn max_finite(self) -> Self {
+        if self.is_infinite() { Self::from_raw(Self::INFINITY - 1).with_sign(self.sign()) } else { self }
+    }
+}
+
+impl MaxFinite for f32 {}
+impl MaxFinite for f64 {}
+
+pub fn v_not_b32(_: &Fp, a: u32) -> u32 {
+    !a
+}
+
+pub fn v_bfrev_b32(_: &Fp, a: u32) -> u32 {
+    a.reverse_bits()
+}
+
+pub fn v_rsq_clamp_f32(e: &Fp, a: f32) -> f32 {
+    v_rsq_f32(e, a).max_finite()
+}
+
+/// Clear bits above the highest set one, all ones if there is none.
+pub fn v_ffbh_u32(_: &Fp, a: u32) -> u32 {
+    if a == 0 { u32::MAX } else { a.leading_zeros() }
+}
+
+pub fn v_rsq_legacy_f32(e: &Fp, a: f32) -> f32 {
+    zero_for_infinity(v_rsq_f32(e, a))
+}
+
+/// The lowest set bit, all ones if there is none.
+pub fn v_ffbl_b32(_: &Fp, a: u32) -> u32 {
+    if a == 0 { u32::MAX } else { a.trailing_zeros() }
+}
+
+/// Leading bits that are like the sign, all ones if all are.
+pub fn v_ffbh_i32(e: &Fp, a: i32) -> u32 {
+    v_ffbh_u32(e, (a ^ (a >> 31)) as u32)
+}
+
+pub fn v_frexp_exp_i32_f64(e: &Fp, a: f64) -> i32 {
+    e.frexp_exp(a)
+}
+
+pub fn v_rcp_clamp_f64(e: &Fp, a: f64) -> f64 {
+    v_rcp_f64(e, a).max_finite()
+}
+
+pub fn v_frexp_mant_f64(e: &Fp, a: f64) -> f64 {
+    e.frexp_mant(a)
+}
+
+pub fn v_fract_f64(e: &Fp, a: f64) -> f64 {
+    e.fract(a)
+}
+
+pub fn v_rsq_clamp_f64(e: &Fp, a: f64) -> f64 {
+    v_rsq_f64(e, a).max_finite()
+}
+
+pub fn v_frexp_exp_i32_f32(e: &Fp, a: f32) -> i32 {
+    e.frexp_exp(a)
+}
+
+pub fn v_frexp_mant_f32(e: &Fp, a: f32) -> f32 {
+    e.frexp_mant(a)
+}
+
+/// Exceptions are not recorded.
+pub fn v_clrexcp(_: &mut Machine<'_>, _: &Inst) -> Result<(), Trap> {
+    Ok(())
+}
+
+/// Moves with M0 added to the register number of the source or the destination.
+fn move_relative(m: &mut Machine<'_>, inst: &Inst, source: bool, destination: bool) -> Result<(), Trap> {
+    let index = m.wave.sgpr[reg::M0] as u8;
+    let relative = |operand: Operand, enable: bool| match operand {
+        Operand::Vgpr(first) if enable => Operand::Vgpr(first.wrapping_add(index)),
+        other => other,
+    };
+    let mut moved = *inst;
+    moved.src[0] = relative(inst.src[0], source);
+    moved.dst[0] = relative(inst.dst[0], destination);
+    lanes::<(ty::b32,), (ty::b32,), _>(m, &moved, v_mov_b32);
+    Ok(())
+}
+
+pub fn v_movreld_b32(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
+    move_relative(m, inst, false, true)
+}
+
+pub fn v_movrels_b32(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
+    move_relative(m, inst, true, false)
+}
+
+pub fn v_movrelsd_b32(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
+    move_relative(m, inst, true, true)
+}
+
+/// An f16 function by way of the f32 one, whose result has bits to spare.
+fn by_f32(e: &Fp, a: f16, f: fn(f32, bool) -> f32) -> f16 {
+    let x: f32 = e.convert(e.double, e.single.unflushed(), a);
+    e.convert(e.single.unflushed(), e.double, f(x, false))
+}
+
+pub fn v_cvt_f16_u16(e: &Fp, a: u16) -> f16 {
+    narrow(e.double, f64::from(a))
+}
+
+pub fn v_cvt_f16_i16(e: &Fp, a: i16) -> f16 {
+    narrow(e.double, f64::from(a))
+}
+
+pub fn v_cvt_u16_f16(_: &Fp, a: f16) -> u16 {
+    Float::to_f64(a) as u16
+}
+
+pub fn v_cvt_i16_f16(_: &Fp, a: f16) -> i16 {
+    Float::to_f64(a) as i16
+}
+
+pub fn v_rcp_f16(e: &Fp, a: f16) -> f16 {
+    by_f32(e, a, math::rcp_f32)
+}
+
+pub fn v_sqrt_f16(e: &Fp, a: f16) -> f16 {
+    by_f32(e, a, math::sqrt_f32)
+}
+
+pub fn v_rsq_f16(e: &Fp, a: f16) -> f16 {
+    by_f32(e, a, math::rsq_f32)
+}
+
+pub fn v_log_f16(e: &Fp, a: f16) -> f16 {
+    by_f32(e, a, math::log_f32)
+}
+
+pub fn v_exp_f16(e: &Fp, a: f16) -> f16 {
+    by_f32(e, a, math::exp_f32)
+}
+
+pub fn v_frexp_mant_f16(e: &Fp, a: f16) -> f16 {
+    e.frexp_mant(a)
+}
+
+pub fn v_frexp_exp_i16_f16(e: &Fp, a: f16) -> i16 {
+    e.frexp_exp(a) as i16
+}
+
+pub fn v_floor_f16(e: &Fp, a: f16) -> f16 {
+    e.integral(a, Float::floor)
+}
+
+pub fn v_ceil_f16(e: &Fp, a: f16) -> f16 {
+    e.integral(a, Float::ceil)
+}
+
+pub fn v_trunc_f16(e: &Fp, a: f16) -> f16 {
+    e.integral(a, Float::trunc)
+}
+
+pub fn v_rndne_f16(e: &Fp, a: f16) -> f16 {
+    e.integral(a, Float::rndne)
+}
+
+pub fn v_fract_f16(e: &Fp, a: f16) -> f16 {
+    e.fract(a)
+}
+
+pub fn v_sin_f16(e: &Fp, a: f16) -> f16 {
+    by_f32(e, a, math::sin_f32)
+}
+
+pub fn v_cos_f16(e: &Fp, a: f16) -> f16 {
+    by_f32(e, a, math::cos_f32)
+}
+
+pub fn v_exp_legacy_f32(e: &Fp, a: f32) -> f32 {
+    v_exp_f32(e, a)
+}
+
+pub fn v_log_legacy_f32(e: &Fp, a: f32) -> f32 {
+    v_log_f32(e, a)
+}
+
+pub fn v_cvt_norm_i16_f16(_: &Fp, a: f16) -> i16 {
+    norm_i16(Float::to_f64(a))
+}
+
+pub fn v_cvt_norm_u16_f16(_: &Fp, a: f16) -> u16 {
+    norm_u16(Float::to_f64(a))
+}
+
+/// [−1, 1] to [−32767, 32767], to nearest even; NaN to 0.
+pub(crate) fn norm_i16(x: f64) -> i16 {
+    (x.clamp(-1.0, 1.0) * 32767.0).round_ties_even() as i16
+}
+
+/// [0, 1] to [0, 65535], to nearest even; NaN to 0.
+pub(crate) fn norm_u16(x: f64) -> u16 {
+    (x.clamp(0.0, 1.0) * 65535.0).round_ties_even() as u16
+}
+
+pub fn v_sat_pk_u8_i16(_: &Fp, a: [i16; 2]) -> u32 {
+    a[0].clamp(0, 255) as u32 | (a[1].clamp(0, 255) as u32) << 8
+}
+
+pub fn v_swap_b32(_: &Fp, a: u32, b: u32) -> (u32, u32) {
+    (b, a)
+}
