@@ -6,7 +6,6 @@
 
 use super::lanes::Level;
 use gcnjit_rt::{Env, Row};
-use std::mem::MaybeUninit;
 use std::ptr::with_exposed_provenance_mut;
 
 /// What one thread remembers of an access between executions: the allocation that the last one hit.
@@ -50,61 +49,65 @@ pub(super) enum Shape {
 }
 
 /// Where the active lanes of an access are. Invariant: all of their bytes may be accessed.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Spot {
     pub exec: u64,
     pub base: *mut u8,
     pub shape: Shape,
-    row: MaybeUninit<Row>,
+    /// Spread: the offsets from `base`.
+    offsets: Offsets,
+}
+
+/// Where 64 offsets are. Registers are named, not borrowed, because the mover writes others.
+#[derive(Clone, Copy, Debug)]
+enum Offsets {
+    Vgpr(usize),
+    /// A row that outlives the spot.
+    Row(*const Row),
 }
 
 impl Spot {
+    /// The dwords of all 64 lanes of `exec` side by side, from `base` on, if all are inside of `bounds`.
     #[inline(always)]
-    fn new(exec: u64, base: u64, shape: Shape) -> Spot {
-        Spot { exec, base: with_exposed_provenance_mut(base as usize), shape, row: MaybeUninit::uninit() }
+    pub(super) fn side_by_side(exec: u64, base: u64, bounds: (u64, u64)) -> Option<Spot> {
+        let inside = base >= bounds.0 && base < bounds.1 && bounds.1 - base >= 256;
+        inside.then(|| Spot::new(exec, base, Shape::Contiguous { whole: true }, Offsets::Vgpr(0)))
     }
 
-    /// The offsets from `base` of a spread spot; zero for others, which have none.
     #[inline(always)]
-    pub(super) fn row(&self) -> &Row {
-        const ZERO: Row = [0; 64];
-        match self.shape {
-            // SAFETY: a spread spot is only made by `locate`, which writes the row.
-            Shape::Spread => unsafe { self.row.assume_init_ref() },
-            _ => &ZERO,
+    fn new(exec: u64, base: u64, shape: Shape, offsets: Offsets) -> Spot {
+        Spot { exec, base: with_exposed_provenance_mut(base as usize), shape, offsets }
+    }
+
+    /// The offsets of a spread spot, as registers or memory hold them now.
+    #[inline(always)]
+    pub(super) fn offsets(&self, vgprs: *const Row) -> *const u32 {
+        match self.offsets {
+            Offsets::Vgpr(index) => vgprs.wrapping_add(index).cast(),
+            Offsets::Row(row) => row.cast(),
         }
     }
 
     /// Where lane `i` is.
+    ///
+    /// # Safety
+    /// `vgprs` is the wave's 256 registers.
     #[inline(always)]
-    pub(super) fn lane(&self, i: usize, bytes: usize) -> *mut u8 {
+    pub(super) unsafe fn lane(&self, vgprs: *const Row, i: usize, bytes: usize) -> *mut u8 {
         match self.shape {
             Shape::Contiguous { .. } => self.base.wrapping_add(i * bytes),
             Shape::Uniform => self.base,
-            Shape::Spread => self.base.wrapping_add(self.row()[i] as usize),
+            // SAFETY: a row of offsets has 64 dwords.
+            Shape::Spread => self.base.wrapping_add(unsafe { *self.offsets(vgprs).add(i) } as usize),
         }
-    }
-
-    /// Whether every active lane is at a multiple of `bytes`, which is its size.
-    #[inline(always)]
-    pub(super) fn aligned(&self, bytes: usize) -> bool {
-        let low = match self.shape {
-            Shape::Spread => {
-                let mut low = 0;
-                for i in 0..64 {
-                    let active = 0u32.wrapping_sub((self.exec >> i & 1) as u32);
-                    low |= (self.base.addr() as u32).wrapping_add(self.row()[i]) & active;
-                }
-                low as usize
-            }
-            _ => self.base.addr(),
-        };
-        low & (bytes - 1) == 0
     }
 }
 
 /// The addresses of a row of lanes: `hi:lo + add`, with a high dword that every active lane must share.
 pub(super) struct Rows<'a> {
     pub lo: &'a Row,
+    /// The VGPR that `lo` is, if it is one.
+    pub vgpr: Option<usize>,
     /// None for zero.
     pub hi: Option<&'a Row>,
     pub add: u64,
@@ -116,6 +119,16 @@ impl Rows<'_> {
     pub(super) fn lane(&self, i: usize) -> u64 {
         let hi = self.hi.map_or(0, |hi| hi[i]);
         (u64::from(hi) << 32 | u64::from(self.lo[i])).wrapping_add(self.add)
+    }
+
+    /// Whether all lanes of `exec` are at multiples of `bytes`.
+    ///
+    /// # Safety
+    /// The features of `L` are enabled.
+    #[inline(always)]
+    pub(super) unsafe fn aligned<L: Level>(&self, exec: u64, bytes: u32) -> bool {
+        // SAFETY: the caller enabled the features.
+        unsafe { L::misaligned(self.lo, self.add as u32, bytes - 1) & exec == 0 }
     }
 
     /// Proves that `bytes` bytes at every lane of `exec` (not zero) are inside of `bounds`.
@@ -144,37 +157,41 @@ impl Rows<'_> {
                 if L::not_affine(self.lo, zeroth, bytes) & exec == 0 {
                     let base = anchor.wrapping_add(u64::from(lo)).wrapping_sub(u64::from(first * bytes));
                     let whole = base >= start && base < end && end - base >= u64::from(bytes) * 64;
-                    return Some(Spot::new(exec, base, Shape::Contiguous { whole }));
+                    return Some(Spot::new(exec, base, Shape::Contiguous { whole }, Offsets::Vgpr(0)));
                 }
             } else if lo_last == lo && L::not_equal(self.lo, lo) & exec == 0 {
-                return Some(Spot::new(exec, anchor.wrapping_add(u64::from(lo)), Shape::Uniform));
+                return Some(Spot::new(exec, anchor.wrapping_add(lo.into()), Shape::Uniform, Offsets::Vgpr(0)));
             }
             if L::outside(self.lo, window.0, window.1 - window.0) & exec != 0 {
                 return None;
             }
         }
-        let mut spot = Spot::new(exec, anchor, Shape::Spread);
-        spot.row.write(*self.lo);
-        Some(spot)
+        let offsets = self.vgpr.map_or(Offsets::Row(self.lo), Offsets::Vgpr);
+        Some(Spot::new(exec, anchor, Shape::Spread, offsets))
     }
 }
 
 /// Scratch offsets as the dwords of 64 lanes interleave: byte `x` of lane `i` is at `x / 4 * 256 + i * 4 + x % 4`, where
-/// `x` is `row[i] + add`. None if an active lane's offset is large, or its `bytes` are not in one dword.
+/// `x` is `row[i] + add`. None if an active lane's offset is large, or its `bytes` are more than a dword or misaligned.
+///
+/// # Safety
+/// The features of `L` are enabled.
 #[inline(always)]
-pub(super) fn swizzle(row: &Row, add: u32, exec: u64, bytes: u32) -> Option<Row> {
+pub(super) unsafe fn swizzle<L: Level>(row: &Row, add: u32, exec: u64, bytes: u32) -> Option<Row> {
     const LIMIT: u32 = 1 << 24;
     if add >= LIMIT || bytes > 4 {
         return None;
     }
-    let mut bad = 0;
-    let lo = std::array::from_fn(|i| {
-        let active = 0u32.wrapping_sub((exec >> i & 1) as u32);
+    // SAFETY: the caller enabled the features.
+    if unsafe { (L::outside(row, 0, LIMIT - 1) | L::misaligned(row, add, bytes - 1)) & exec != 0 } {
+        return None;
+    }
+    let mut lo = [0; 64];
+    for i in 0..64 {
         let x = row[i].wrapping_add(add);
-        bad |= (row[i] / LIMIT | ((x & 3) + bytes) / 5) & active;
-        ((x >> 2) << 8).wrapping_add(i as u32 * 4 + (x & 3))
-    });
-    (bad == 0).then_some(lo)
+        lo[i] = ((x >> 2) << 8).wrapping_add(i as u32 * 4) | x & 3;
+    }
+    Some(lo)
 }
 
 /// The least and greatest `lo` for which `bytes` bytes at `anchor + lo` are inside of `start..end`.
@@ -205,7 +222,7 @@ mod tests {
 
     fn shape(lo: &Row, exec: u64, bounds: (u64, u64)) -> Option<(Shape, u64)> {
         let hi = [(BASE >> 32) as u32; 64];
-        let rows = Rows { lo, hi: Some(&hi), add: 0 };
+        let rows = Rows { lo, vgpr: None, hi: Some(&hi), add: 0 };
         // SAFETY: nothing is accessed through the spot.
         let spot = unsafe { rows.locate::<Portable>(exec, 4, bounds) };
         spot.map(|spot| (spot.shape, spot.base.addr() as u64))

@@ -253,7 +253,8 @@ unsafe fn lanes<W: Word>(kind: Kind, atomic: &Atomic, wave: &mut Wave, spot: &Sp
         return;
     }
     for lane in each(spot.exec) {
-        let at = spot.lane(lane, size_of::<W>());
+        // SAFETY: these are the wave's registers.
+        let at = unsafe { spot.lane(wave.vgpr.as_ptr(), lane, size_of::<W>()) };
         let (a, b) = (W::get(wave, atomic.a, lane), W::get(wave, atomic.b, lane));
         // SAFETY: the caller's contract.
         let old = unsafe { if local { W::local(kind, at, a, b) } else { W::shared(kind, at, a, b) } };

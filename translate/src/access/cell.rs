@@ -156,33 +156,40 @@ levels! { fn pick_store[C: Cell] = store, Mover, (wave: &mut Wave, first: usize,
 
 #[inline(always)]
 unsafe fn load<L: Level, C: Cell>(wave: &mut Wave, first: usize, spot: &Spot) {
-    let rows = &mut wave.vgpr[first..first + C::REGS];
-    // SAFETY: the caller's contract.
+    let vgprs = wave.vgpr.as_mut_ptr();
+    // SAFETY: the caller's contract; offsets and results are in the registers, one lane read before it is written.
     unsafe {
         match spot.shape {
-            Shape::Contiguous { whole } if whole || spot.exec == !0 => load_run::<L, C>(rows, spot),
-            Shape::Uniform if !C::MERGE => load_splat::<L, C>(rows, spot),
+            Shape::Contiguous { whole } if whole || spot.exec == !0 => {
+                load_run::<L, C>(&mut wave.vgpr[first..first + C::REGS], spot);
+            }
+            Shape::Uniform if !C::MERGE => load_splat::<L, C>(&mut wave.vgpr[first..first + C::REGS], spot),
             Shape::Spread if spot.exec == !0 => {
-                let offsets = spot.row();
+                let offsets = spot.offsets(vgprs);
                 for i in 0..64 {
-                    let data = C::load(spot.base.wrapping_add(offsets[i] as usize), rows[0][i]);
-                    set::<C>(rows, i, data);
+                    load_lane::<C>(vgprs, first, i, spot.base.wrapping_add(*offsets.add(i) as usize));
                 }
             }
             _ => {
                 for i in each(spot.exec) {
-                    let data = C::load(spot.lane(i, C::BYTES), rows[0][i]);
-                    set::<C>(rows, i, data);
+                    load_lane::<C>(vgprs, first, i, spot.lane(vgprs, i, C::BYTES));
                 }
             }
         }
     }
 }
 
+/// # Safety
+/// The lane's bytes may be read, and the registers from `first` exist.
 #[inline(always)]
-fn set<C: Cell>(rows: &mut [Row], i: usize, data: [u32; 4]) {
-    for k in 0..C::REGS {
-        rows[k][i] = data[k];
+unsafe fn load_lane<C: Cell>(vgprs: *mut Row, first: usize, i: usize, at: *const u8) {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let to = vgprs.add(first).cast::<u32>().add(i);
+        let data = C::load(at, if C::MERGE { *to } else { 0 });
+        for (k, dword) in data.iter().enumerate().take(C::REGS) {
+            *to.add(64 * k) = *dword;
+        }
     }
 }
 
@@ -229,6 +236,7 @@ unsafe fn load_splat<L: Level, C: Cell>(rows: &mut [Row], spot: &Spot) {
 
 #[inline(always)]
 unsafe fn store<L: Level, C: Cell>(wave: &mut Wave, first: usize, spot: &Spot) {
+    let vgprs = wave.vgpr.as_ptr();
     let rows = &wave.vgpr[first..first + C::REGS];
     // SAFETY: the caller's contract.
     unsafe {
@@ -240,14 +248,14 @@ unsafe fn store<L: Level, C: Cell>(wave: &mut Wave, first: usize, spot: &Spot) {
             // All lanes write the same bytes: the highest wins.
             Shape::Uniform => C::store(spot.base, get::<C>(rows, 63 - spot.exec.leading_zeros() as usize)),
             Shape::Spread if spot.exec == !0 => {
-                let offsets = spot.row();
+                let offsets = spot.offsets(vgprs);
                 for i in 0..64 {
-                    C::store(spot.base.wrapping_add(offsets[i] as usize), get::<C>(rows, i));
+                    C::store(spot.base.wrapping_add(*offsets.add(i) as usize), get::<C>(rows, i));
                 }
             }
             _ => {
                 for i in each(spot.exec) {
-                    C::store(spot.lane(i, C::BYTES), get::<C>(rows, i));
+                    C::store(spot.lane(vgprs, i, C::BYTES), get::<C>(rows, i));
                 }
             }
         }

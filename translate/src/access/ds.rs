@@ -212,7 +212,7 @@ unsafe fn single<L: Level>(f: &Fields, wave: &mut Wave, env: &Env<'_>, _: &mut S
     }
     // SAFETY: the caller enabled the features; a located spot is inside of the LDS.
     unsafe {
-        match spot::<L>(f.row(wave), f, f.offset as u32, exec, env.lds) {
+        match spot::<L>(f.row(wave), f.address, f, f.offset as u32, exec, env.lds) {
             Some(spot) => act(f, wave, f.data, &spot),
             None => apart(f, wave, env.lds, 0),
         }
@@ -225,9 +225,16 @@ unsafe fn single<L: Level>(f: &Fields, wave: &mut Wave, env: &Env<'_>, _: &mut S
 /// # Safety
 /// The features of `L` are enabled.
 #[inline(always)]
-unsafe fn spot<L: Level>(row: &Row, f: &Fields, offset: u32, exec: u64, lds: &Lds) -> Option<Spot> {
+unsafe fn spot<L: Level>(
+    row: &Row,
+    vgpr: Option<usize>,
+    f: &Fields,
+    offset: u32,
+    exec: u64,
+    lds: &Lds,
+) -> Option<Spot> {
     let start = lds.as_ptr().expose_provenance() as u64;
-    let rows = Rows { lo: row, hi: None, add: start + u64::from(offset) };
+    let rows = Rows { lo: row, vgpr, hi: None, add: start + u64::from(offset) };
     // SAFETY: the caller enabled the features; the LDS has `size` bytes.
     unsafe { rows.locate::<L>(exec, f.bytes, (start, start + u64::from(lds.size()))) }
 }
@@ -251,10 +258,12 @@ unsafe fn act(f: &Fields, wave: &mut Wave, data: usize, spot: &Spot) {
 unsafe fn pair<L: Level>(f: &Fields, wave: &mut Wave, env: &Env<'_>, _: &mut Site) -> Result<(), Bad> {
     let exec = wave.exec();
     let Some(second) = f.second.filter(|_| exec != 0) else { return Ok(()) };
+    // The first result may be in the address register.
+    let row = *f.row(wave);
     // SAFETY: the caller enabled the features; located spots are inside of the LDS.
     unsafe {
-        let at0 = spot::<L>(f.row(wave), f, f.offset as u32, exec, env.lds);
-        let at1 = spot::<L>(f.row(wave), f, second.offset, exec, env.lds);
+        let at0 = spot::<L>(&row, None, f, f.offset as u32, exec, env.lds);
+        let at1 = spot::<L>(&row, None, f, second.offset, exec, env.lds);
         match (&f.action, at0, at1) {
             (Action::Load(..), Some(at0), Some(at1)) => {
                 act(f, wave, f.data, &at0);

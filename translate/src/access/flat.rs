@@ -24,7 +24,7 @@ pub(super) fn select(op: Flat, inst: &Inst, generation: Gen) -> Selected {
         return Err("loads into LDS");
     }
     let [address, data, saddr, _] = inst.src;
-    let (action, data) = action(what(op), data, inst.dst[0], mem.glc)?;
+    let (action, data) = action(what(op), data, inst.dst[0])?;
     let mut f = Fields::new(generation, mem, action, data);
     let run = match (mem.seg, saddr) {
         (1, _) => {
@@ -141,8 +141,7 @@ unsafe fn vector<L: Level>(f: &Fields, wave: &mut Wave, env: &Env<'_>, site: &mu
 #[inline(always)]
 fn vector_rows<'a>(f: &Fields, wave: &'a Wave) -> Rows<'a> {
     let add = i64::from(f.offset) as u64;
-    let hi = f.address.map(|first| &wave.vgpr[first + 1]);
-    Rows { lo: f.row(wave), hi, add }
+    Rows { hi: f.address.map(|first| &wave.vgpr[first + 1]), ..f.rows(wave, add) }
 }
 
 #[cold]
@@ -150,12 +149,17 @@ fn vector_rows<'a>(f: &Fields, wave: &'a Wave) -> Rows<'a> {
 fn slow_vector(f: &Fields, wave: &mut Wave, env: &Env<'_>) -> Result<(), Bad> {
     let private = private_base(wave, env);
     let rows = vector_rows(f, wave);
+    // Where a lane is in scratch, dwords are apart, and all are checked on their own.
+    let apart = f.apertures && (0..64).any(|lane| private_offset(rows.lane(lane)).is_some());
     let find = |lane: usize, k: usize| {
-        let address = rows.lane(lane);
-        match (address.wrapping_sub(LDS_APERTURE), address.wrapping_sub(PRIVATE_APERTURE)) {
-            (at, _) if f.apertures && at < APERTURE => Unit::Lds(at + 4 * k as u64),
-            (_, at) if f.apertures && at < APERTURE => swizzled(f, private, at, lane, k),
-            _ => f.whole(address, k),
+        let (start, more) = (rows.lane(lane), 4 * k as u64);
+        let (address, more) = if apart { (start.wrapping_add(more), 0) } else { (start, more) };
+        let local = address.wrapping_sub(LDS_APERTURE);
+        match private_offset(address) {
+            _ if !f.apertures || !apart && local >= APERTURE => f.whole(start, k),
+            _ if local < APERTURE => Unit::Lds(local + more),
+            Some(offset) => swizzled(f, private, offset, lane, 0),
+            None => Unit::Memory(address, f.cut().bytes.into()),
         }
     };
     let pieces = f.pieces(wave, env, find)?;
@@ -181,8 +185,7 @@ unsafe fn based<L: Level>(f: &Fields, wave: &mut Wave, env: &Env<'_>, site: &mut
 
 #[inline(always)]
 fn based_rows<'a>(f: &Fields, wave: &'a Wave) -> Rows<'a> {
-    let add = f.base.pair(wave).wrapping_add_signed(f.offset.into());
-    Rows { lo: f.row(wave), hi: None, add }
+    f.rows(wave, f.base.pair(wave).wrapping_add_signed(f.offset.into()))
 }
 
 #[cold]
@@ -208,8 +211,7 @@ pub(super) unsafe fn spot<L: Level>(
 ) -> Option<Spot> {
     let bounds = site.bounds(env, rows.lane(exec.trailing_zeros() as usize), f.write)?;
     // SAFETY: the caller enabled the features; a site's bounds are those of a range of the view.
-    let spot = unsafe { rows.locate::<L>(exec, f.bytes, bounds) };
-    spot.filter(|spot| f.accepts(spot))
+    unsafe { f.spot::<L>(rows, exec, bounds) }
 }
 
 /// The scratch segment: 32-bit offsets, from a VGPR, an SGPR or both.
@@ -222,9 +224,11 @@ unsafe fn scratch<L: Level>(f: &Fields, wave: &mut Wave, env: &Env<'_>, site: &m
     let private = private_base(wave, env);
     let add = f.base.word(wave).wrapping_add_signed(f.offset);
     let row = *f.row(wave);
-    if let Some(lo) = swizzle(&row, add, exec, f.bytes) {
+    // SAFETY: the caller enabled the features.
+    if let Some(lo) = unsafe { swizzle::<L>(&row, add, exec, f.bytes) } {
+        let rows = Rows { lo: &lo, vgpr: None, hi: None, add: private };
         // SAFETY: the caller enabled the features.
-        let spot = unsafe { spot::<L>(&Rows { lo: &lo, hi: None, add: private }, f, exec, env, site) };
+        let spot = unsafe { spot::<L>(&rows, f, exec, env, site) };
         if let Some(spot) = spot {
             // SAFETY: the spot was located in a range that may be accessed.
             unsafe { f.act(wave, &spot) };
@@ -235,6 +239,10 @@ unsafe fn scratch<L: Level>(f: &Fields, wave: &mut Wave, env: &Env<'_>, site: &m
     let pieces = f.pieces(wave, env, find)?;
     f.act_apart(wave, env, &pieces);
     Ok(())
+}
+
+fn private_offset(address: u64) -> Option<u64> {
+    Some(address.wrapping_sub(PRIVATE_APERTURE)).filter(|offset| *offset < APERTURE)
 }
 
 /// Where unit `k` of a lane is whose scratch offset is `offset`.

@@ -82,6 +82,8 @@ pub(super) trait Level {
     unsafe fn not_affine(row: &Row, first: u32, step: u32) -> u64;
     /// Lanes whose dword is not in `start..=start + span`.
     unsafe fn outside(row: &Row, start: u32, span: u32) -> u64;
+    /// Lanes for which `(dword + add) & bits` is not zero.
+    unsafe fn misaligned(row: &Row, add: u32, bits: u32) -> u64;
     /// Copies the lanes of `mask` from `from` to `to`.
     unsafe fn blend(to: &mut Row, from: &Row, mask: u64);
     /// Writes the dwords of the lanes of `mask` to `to + i * 4`.
@@ -108,6 +110,11 @@ impl Level for Portable {
     #[inline(always)]
     unsafe fn outside(row: &Row, start: u32, span: u32) -> u64 {
         mask(|i| row[i].wrapping_sub(start) > span)
+    }
+
+    #[inline(always)]
+    unsafe fn misaligned(row: &Row, add: u32, bits: u32) -> u64 {
+        mask(|i| row[i].wrapping_add(add) & bits != 0)
     }
 
     #[inline(always)]
@@ -158,18 +165,18 @@ mod x86 {
     /// AVX2, BMI1 and BMI2.
     pub(in crate::access) struct Avx2;
 
-    /// The bits of the lanes for which `differ` gives a vector with zero dwords.
+    /// The bits of the lanes for which `same` gives zero.
     ///
     /// # Safety
     /// AVX2 is enabled; `row` is read within its bounds.
     #[inline(always)]
-    unsafe fn bits8(row: &Row, mut same: impl FnMut(__m256i, usize) -> __m256i) -> u64 {
+    unsafe fn bits8(row: &Row, mut same: impl FnMut(__m256i) -> __m256i) -> u64 {
         let mut result = 0u64;
         for i in 0..8 {
             // SAFETY: eight dwords from 8·i are inside of the row, and the caller enabled AVX2.
             unsafe {
                 let v = _mm256_loadu_si256(row.as_ptr().add(i * 8).cast());
-                let bits = _mm256_movemask_ps(_mm256_castsi256_ps(same(v, i))) as u8;
+                let bits = _mm256_movemask_ps(_mm256_castsi256_ps(same(v))) as u8;
                 result |= u64::from(!bits) << (i * 8);
             }
         }
@@ -182,7 +189,7 @@ mod x86 {
             // SAFETY: the caller enabled AVX2.
             unsafe {
                 let value = _mm256_set1_epi32(value as i32);
-                bits8(row, |v, _| _mm256_cmpeq_epi32(v, value))
+                bits8(row, |v| _mm256_cmpeq_epi32(v, value))
             }
         }
 
@@ -194,7 +201,7 @@ mod x86 {
                 let ramp = _mm256_mullo_epi32(lane, _mm256_set1_epi32(step as i32));
                 let mut want = _mm256_add_epi32(ramp, _mm256_set1_epi32(first as i32));
                 let next = _mm256_set1_epi32(step.wrapping_mul(8) as i32);
-                bits8(row, |v, _| {
+                bits8(row, |v| {
                     let same = _mm256_cmpeq_epi32(v, want);
                     want = _mm256_add_epi32(want, next);
                     same
@@ -208,10 +215,20 @@ mod x86 {
             unsafe {
                 let start = _mm256_set1_epi32(start as i32);
                 let span = _mm256_set1_epi32(span as i32);
-                bits8(row, |v, _| {
+                bits8(row, |v| {
                     let at = _mm256_sub_epi32(v, start);
                     _mm256_cmpeq_epi32(_mm256_min_epu32(at, span), at)
                 })
+            }
+        }
+
+        #[inline(always)]
+        unsafe fn misaligned(row: &Row, add: u32, bits: u32) -> u64 {
+            // SAFETY: the caller enabled AVX2.
+            unsafe {
+                let (add, bits) = (_mm256_set1_epi32(add as i32), _mm256_set1_epi32(bits as i32));
+                let zero = _mm256_setzero_si256();
+                bits8(row, |v| _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_add_epi32(v, add), bits), zero))
             }
         }
 
@@ -283,6 +300,15 @@ mod x86 {
         }
 
         #[inline(always)]
+        unsafe fn misaligned(row: &Row, add: u32, bits: u32) -> u64 {
+            // SAFETY: the caller enabled AVX-512.
+            unsafe {
+                let (add, bits) = (_mm512_set1_epi32(add as i32), _mm512_set1_epi32(bits as i32));
+                bits16(row, |v| _mm512_test_epi32_mask(_mm512_add_epi32(v, add), bits))
+            }
+        }
+
+        #[inline(always)]
         unsafe fn blend(to: &mut Row, from: &Row, mask: u64) {
             for i in 0..4 {
                 // SAFETY: sixteen dwords from 16·i are inside of both rows, and the caller enabled AVX-512.
@@ -311,12 +337,14 @@ mod x86 {
 mod tests {
     use super::*;
 
-    levels! { fn masks = all, unsafe fn(&Row) -> [u64; 3], (row: &Row) -> [u64; 3] }
+    levels! { fn masks = all, unsafe fn(&Row) -> [u64; 4], (row: &Row) -> [u64; 4] }
 
     #[inline(always)]
-    unsafe fn all<L: Level>(row: &Row) -> [u64; 3] {
+    unsafe fn all<L: Level>(row: &Row) -> [u64; 4] {
         // SAFETY: `levels` enables the features.
-        unsafe { [L::not_equal(row, 7), L::not_affine(row, 7, 4), L::outside(row, 3, u32::MAX - 9)] }
+        unsafe {
+            [L::not_equal(row, 7), L::not_affine(row, 7, 4), L::outside(row, 3, u32::MAX - 9), L::misaligned(row, 1, 7)]
+        }
     }
 
     #[test]
@@ -329,6 +357,7 @@ mod tests {
             mask(|i| row[i] != 7),
             mask(|i| row[i] != 7 + 4 * i as u32),
             mask(|i| row[i] < 3 || row[i] > u32::MAX - 6),
+            mask(|i| row[i].wrapping_add(1) & 7 != 0),
         ];
         // SAFETY: the picked functions need nothing.
         unsafe {

@@ -27,11 +27,12 @@ mod tests;
 
 pub use address::Site;
 
-use address::Spot;
+use address::{Rows, Spot};
 use atomic::Atomic;
 use cell::{Form, Mover};
 use gcnjit_isa::{Gen, Inst, Mem, Target};
 use gcnjit_rt::{Cause, Env, Row, Trap, Wave};
+use lanes::Level;
 use pieces::{Cut, Pieces, Unit};
 use std::ops::Range;
 
@@ -88,6 +89,9 @@ impl Access {
 /// # Safety
 /// The host has the features of the level that the function was instantiated for, and the registers exist.
 type Run = unsafe fn(&Fields, &mut Wave, &Env<'_>, &mut Site) -> Result<(), Bad>;
+
+/// No offsets.
+static ZERO: Row = [0; 64];
 
 /// A scalar operand: a register, or a constant.
 #[derive(Clone, Copy, Debug)]
@@ -203,8 +207,26 @@ impl Fields {
     /// The address row, or zero.
     #[inline(always)]
     fn row<'a>(&self, wave: &'a Wave) -> &'a Row {
-        const ZERO: Row = [0; 64];
         self.address.map_or(&ZERO, |first| &wave.vgpr[first])
+    }
+
+    /// The address row, plus a base.
+    #[inline(always)]
+    fn rows<'a>(&self, wave: &'a Wave, add: u64) -> Rows<'a> {
+        Rows { lo: self.row(wave), vgpr: self.address, hi: None, add }
+    }
+
+    /// The spot of `rows` inside of `bounds`, where the action can be done: atomics must be aligned.
+    ///
+    /// # Safety
+    /// The features of `L` are enabled, and the bytes inside of `bounds` may be accessed.
+    #[inline(always)]
+    unsafe fn spot<L: Level>(&self, rows: &Rows<'_>, exec: u64, bounds: (u64, u64)) -> Option<Spot> {
+        // SAFETY: the caller's contract.
+        unsafe {
+            let aligned = !matches!(self.action, Action::Atomic(_)) || rows.aligned::<L>(exec, self.bytes);
+            if aligned { rows.locate::<L>(exec, self.bytes, bounds) } else { None }
+        }
     }
 
     /// How the slow path cuts the access.
@@ -229,12 +251,6 @@ impl Fields {
     /// Resolves the active lanes one by one.
     fn pieces(&self, wave: &Wave, env: &Env<'_>, find: impl Fn(usize, usize) -> Unit) -> Result<Box<Pieces>, Bad> {
         Pieces::new(env, wave.exec(), self.cut(), find)
-    }
-
-    /// Whether the action can be done at `spot`, which is in memory: atomics must be aligned.
-    #[inline(always)]
-    fn accepts(&self, spot: &Spot) -> bool {
-        !matches!(self.action, Action::Atomic(_)) || spot.aligned(self.bytes as usize)
     }
 
     /// Does it at a spot in memory.

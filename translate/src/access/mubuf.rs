@@ -1,9 +1,8 @@
 //! MUBUF: buffers described by a V#.
 //!
-//! Without ADDR64 an access is range-checked dword by dword (atomics as a whole). What is counted depends on the
-//! generation: a buffer is *structured*, its NUM_RECORDS counts records and the index is checked, if it has a stride
-//! (gfx6, gfx7), a stride and swizzling (gfx8), a stride and the instruction an index (gfx9). Otherwise NUM_RECORDS
-//! counts bytes from the base. ADDR64 is not range-checked.
+//! Without ADDR64 an access is range-checked dword by dword (atomics as a whole). NUM_RECORDS counts bytes after the
+//! scalar offset in a buffer without a stride. With one, it counts records (gfx8: bytes), and an access with an index
+//! must stay inside of its record. ADDR64 is not checked. Offsets are modulo 2³², at any alignment.
 
 use super::address::{Rows, Site, Spot, swizzle};
 use super::atomic::Kind;
@@ -11,7 +10,7 @@ use super::cell::Form;
 use super::lanes::{Level, levels};
 use super::pieces::Unit;
 use super::select::{Selected, What, action, nothing, optional_vgpr, scalar, sgpr, vgpr};
-use super::{Bad, Fields, Run, Scalar};
+use super::{Bad, Fields, Run, Scalar, ZERO};
 use gcnjit_isa::{Gen, Inst, Mubuf};
 use gcnjit_rt::{Env, Row, Wave};
 
@@ -30,7 +29,7 @@ pub(super) fn select(op: Mubuf, inst: &Inst, generation: Gen) -> Selected {
         return Err("texture fail enable");
     }
     let [address, resource, soffset, data] = inst.src;
-    let (action, data) = action(what, data, inst.dst[0], mem.glc)?;
+    let (action, data) = action(what, data, inst.dst[0])?;
     let mut f = Fields::new(generation, mem, action, data);
     f.address = match (mem.addr64, mem.idxen && mem.offen, mem.idxen || mem.offen) {
         (true, _, _) | (_, true, _) => Some(vgpr(address, 2)?),
@@ -109,77 +108,94 @@ fn what(op: Mubuf) -> Option<What> {
 struct Buffer {
     /// Of the V#, without the scalar offset.
     base: u64,
-    soffset: u64,
-    /// Of the instruction.
-    offset: u64,
-    records: u64,
-    stride: u64,
+    soffset: u32,
+    records: u32,
+    stride: u32,
     swizzle: bool,
     add_tid: bool,
-    index_stride: u64,
-    element: u64,
-    /// Records are counted, not bytes.
-    structured: bool,
+    /// The instruction or the V# gives an index.
+    indexed: bool,
+    index_stride: u32,
+    element: u32,
+    /// With a stride, bytes are counted all the same.
+    in_bytes: bool,
 }
 
 impl Buffer {
     #[inline(always)]
     fn new(f: &Fields, wave: &Wave) -> Buffer {
         let Scalar::Register(at) = f.base else { unreachable!("a resource is in SGPRs") };
-        let [w0, w1, w2, w3] = std::array::from_fn(|k| wave.sgpr[at + k]);
+        let [w0, w1, records, w3] = std::array::from_fn(|k| wave.sgpr[at + k]);
         let add_tid = w3 >> 23 & 1 != 0;
+        // With the lane's number added, gfx8 and later have more of the stride in place of the data format.
         let high = if f.generation >= Gen::Gfx8 && add_tid { w3 >> 15 & 0xf } else { 0 };
-        let stride = w1 >> 16 & 0x3fff | high << 14;
-        let swizzle = w1 >> 31 != 0;
         Buffer {
             base: u64::from(w0) | u64::from(w1 & 0xffff) << 32,
-            soffset: f.soffset.word(wave).into(),
-            offset: f.offset as u64,
-            records: w2.into(),
-            stride: stride.into(),
-            swizzle,
+            soffset: f.soffset.word(wave),
+            records,
+            stride: w1 >> 16 & 0x3fff | high << 14,
+            swizzle: w1 >> 31 != 0,
             add_tid,
+            indexed: f.mem.idxen || add_tid,
             index_stride: 8 << (w3 >> 21 & 3),
             element: if f.generation == Gen::Gfx9 { 4 } else { 2 << (w3 >> 19 & 3) },
-            structured: stride != 0
-                && match f.generation {
-                    Gen::Gfx6 | Gen::Gfx7 => true,
-                    Gen::Gfx8 => swizzle,
-                    Gen::Gfx9 => f.mem.idxen,
-                },
+            in_bytes: f.generation == Gen::Gfx8,
         }
     }
 
-    /// The layout of scratch: dword after dword of all 64 lanes.
+    /// Where offsets count from.
+    #[inline(always)]
+    fn origin(&self) -> u64 {
+        self.base.wrapping_add(self.soffset.into())
+    }
+
+    /// The layout of scratch: dword after dword of all 64 lanes, limited in bytes.
     #[inline(always)]
     fn interleaves_lanes(&self) -> bool {
-        self.add_tid && self.swizzle && self.index_stride == 64 && self.element == 4 && !self.structured
+        self.add_tid && self.swizzle && self.index_stride == 64 && self.element == 4 && self.stride == 0
     }
 
     /// The address of `bytes` bytes at an index and offset, or None if it is out of range.
-    fn at(&self, f: &Fields, index: u64, offset: u64, bytes: u64) -> Option<u64> {
-        let within = if self.swizzle {
-            let (row, column) = (index / self.index_stride, index % self.index_stride);
-            let (element, byte) = (offset / self.element, offset % self.element);
-            (row * self.stride + element * self.element) * self.index_stride + column * self.element + byte
+    fn at(&self, index: u32, offset: u32, bytes: u32) -> Option<u64> {
+        let at = if self.swizzle {
+            let group = (index / self.index_stride).wrapping_mul(self.stride);
+            let start = group.wrapping_add(offset / self.element * self.element).wrapping_mul(self.index_stride);
+            start.wrapping_add(index % self.index_stride * self.element + offset % self.element)
         } else {
-            index * self.stride + offset
+            index.wrapping_mul(self.stride).wrapping_add(offset)
         };
-        let inside = if self.structured {
-            index < self.records && (!(f.mem.idxen || self.add_tid) || offset < self.stride)
-        } else {
-            self.soffset + within + bytes <= self.records
+        let (end, records) = (u64::from(at) + u64::from(bytes), u64::from(self.records));
+        let inside = match (self.stride, self.in_bytes) {
+            (0, _) => end + u64::from(self.soffset) <= records,
+            (_, true) => end <= records && self.in_record(offset, bytes),
+            (_, false) => index < self.records && self.in_record(offset, bytes),
         };
-        inside.then(|| self.base.wrapping_add(self.soffset + within))
+        inside.then(|| self.origin().wrapping_add(at.into()))
+    }
+
+    #[inline(always)]
+    fn in_record(&self, offset: u32, bytes: u32) -> bool {
+        !self.indexed || u64::from(offset) + u64::from(bytes) <= u64::from(self.stride)
+    }
+
+    /// The address after the last that an access of known index may touch.
+    #[inline(always)]
+    fn end(&self) -> u64 {
+        match (self.stride, self.in_bytes) {
+            (0, _) => self.base.wrapping_add(self.records.into()),
+            (_, true) => self.origin().wrapping_add(self.records.into()),
+            (_, false) => self.origin().wrapping_add(1 << 32),
+        }
     }
 
     /// Index and offset of a lane.
     #[inline(always)]
-    fn lane(&self, f: &Fields, wave: &Wave, i: usize) -> (u64, u64) {
-        let value = |k: usize| f.address.map_or(0, |first| u64::from(wave.vgpr[first + k][i]));
-        let index = if f.mem.idxen { value(0) } else { 0 } + if self.add_tid { i as u64 } else { 0 };
+    fn lane(&self, f: &Fields, wave: &Wave, i: usize) -> (u32, u32) {
+        let value = |k: usize| f.address.map_or(0, |first| wave.vgpr[first + k][i]);
+        let index = if f.mem.idxen { value(0) } else { 0 };
         let offset = if f.mem.offen { value(usize::from(f.mem.idxen)) } else { 0 };
-        (index, offset + self.offset)
+        let lane = if self.add_tid { i as u32 } else { 0 };
+        (index.wrapping_add(lane), offset.wrapping_add(f.offset as u32))
     }
 }
 
@@ -212,66 +228,69 @@ unsafe fn together<L: Level>(
     env: &Env<'_>,
     site: &mut Site,
 ) -> Option<Spot> {
-    let bases = buffer.base.wrapping_add(buffer.soffset);
-    let offsets: Row;
+    let (offset, origin) = (f.offset as u32, buffer.origin());
+    let row = if f.mem.offen { f.row(wave) } else { &ZERO };
+    let vgpr = if f.mem.offen { f.address } else { None };
+    let lo: Row;
     let rows = if f.mem.addr64 {
         let hi = f.address.map(|first| &wave.vgpr[first + 1]);
-        Rows { lo: f.row(wave), hi, add: bases.wrapping_add(buffer.offset) }
-    } else if !f.mem.idxen && !buffer.add_tid && !buffer.swizzle {
-        Rows { lo: if f.mem.offen { f.row(wave) } else { &[0; 64] }, hi: None, add: bases.wrapping_add(buffer.offset) }
+        Rows { hi, ..f.rows(wave, origin.wrapping_add(offset.into())) }
+    } else if !buffer.indexed && !buffer.swizzle {
+        if buffer.stride != 0 && !buffer.in_bytes && buffer.records == 0 {
+            return None;
+        }
+        Rows { lo: row, vgpr, hi: None, add: origin.wrapping_add(offset.into()) }
     } else if !f.mem.idxen && buffer.interleaves_lanes() {
-        let row = if f.mem.offen { f.row(wave) } else { &[0; 64] };
-        offsets = swizzle(row, buffer.offset as u32, exec, f.bytes)?;
-        Rows { lo: &offsets, hi: None, add: bases }
+        if !f.mem.offen && f.bytes == 4 && origin.wrapping_add(offset.into()).is_multiple_of(4) && offset & 3 == 0 {
+            let base = origin.wrapping_add(u64::from(offset) * 64);
+            let (start, end) = site.bounds(env, base, f.write)?;
+            return Spot::side_by_side(exec, base, (start, end.min(buffer.end())));
+        }
+        // SAFETY: the caller enabled the features.
+        lo = unsafe { swizzle::<L>(row, offset, exec, f.bytes) }?;
+        Rows { lo: &lo, vgpr: None, hi: None, add: origin }
     } else if !buffer.swizzle {
-        offsets = linear(buffer, f, wave, exec)?;
-        Rows { lo: &offsets, hi: None, add: bases }
+        lo = linear(buffer, f, wave, exec)?;
+        Rows { lo: &lo, vgpr: None, hi: None, add: origin }
     } else {
         return None;
     };
-    if buffer.structured && buffer.records == 0 && !f.mem.addr64 {
-        return None;
-    }
-    let (start, mut end) = site.bounds(env, rows.lane(exec.trailing_zeros() as usize), f.write)?;
-    if !f.mem.addr64 && !buffer.structured {
-        end = end.min(buffer.base.wrapping_add(buffer.records));
-    }
+    let (start, end) = site.bounds(env, rows.lane(exec.trailing_zeros() as usize), f.write)?;
+    let end = if f.mem.addr64 { end } else { end.min(buffer.end()) };
     // SAFETY: the caller enabled the features; the bounds are inside of a range of the view.
-    let spot = unsafe { rows.locate::<L>(exec, f.bytes, (start, end)) };
-    spot.filter(|spot| f.accepts(spot))
+    unsafe { f.spot::<L>(&rows, exec, (start, end)) }
 }
 
-/// Offsets of lanes with an index in a buffer that is not swizzled; None if they are large or a record is out of range.
+/// Offsets of lanes with an index in a buffer that is not swizzled; None if they are large or not in their record.
 #[inline(always)]
 fn linear(buffer: &Buffer, f: &Fields, wave: &Wave, exec: u64) -> Option<Row> {
     let mut bad = 0;
     let offsets = std::array::from_fn(|i| {
         let (index, offset) = buffer.lane(f, wave, i);
-        let at = index * buffer.stride + offset;
-        let last = offset + u64::from(f.bytes) - 1;
-        let outside = index >= buffer.records || last >= buffer.stride;
-        let wrong = at >> 32 != 0 || buffer.structured && outside;
+        let at = u64::from(index) * u64::from(buffer.stride) + u64::from(offset);
+        let inside = buffer.in_record(offset, f.bytes) && (buffer.in_bytes || index < buffer.records);
+        let wrong = at >> 32 != 0 || buffer.stride != 0 && !inside;
         bad |= u64::from(wrong) & exec >> i;
         at as u32
     });
-    (bad == 0).then_some(offsets)
+    (bad & 1 == 0).then_some(offsets)
 }
 
 #[cold]
 #[inline(never)]
 fn slow(buffer: &Buffer, f: &Fields, wave: &mut Wave, env: &Env<'_>) -> Result<(), Bad> {
-    let bytes = u64::from(f.cut().bytes);
+    let bytes = f.cut().bytes;
     let find = |lane: usize, k: usize| {
-        let more = 4 * k as u64;
         if f.mem.addr64 {
             let address = f
                 .address
                 .map_or(0, |first| u64::from(wave.vgpr[first][lane]) | u64::from(wave.vgpr[first + 1][lane]) << 32);
-            let base = buffer.base.wrapping_add(buffer.soffset + buffer.offset);
-            return Unit::Memory(base.wrapping_add(address).wrapping_add(more), bytes);
+            let more = f.offset as u64 + 4 * k as u64;
+            return Unit::Memory(buffer.origin().wrapping_add(address).wrapping_add(more), bytes.into());
         }
         let (index, offset) = buffer.lane(f, wave, lane);
-        buffer.at(f, index, offset + more, bytes).map_or(Unit::Nowhere, |address| Unit::Memory(address, bytes))
+        let address = buffer.at(index, offset.wrapping_add(4 * k as u32), bytes);
+        address.map_or(Unit::Nowhere, |address| Unit::Memory(address, bytes.into()))
     };
     let pieces = f.pieces(wave, env, find)?;
     f.act_apart(wave, env, &pieces);

@@ -34,7 +34,7 @@ pub(super) enum What {
 
 /// The action of a FLAT or MUBUF operation, and the first VGPR of its data. Compare-and-swap has the new value before
 /// the one to compare with.
-pub(super) fn action(what: What, data: Operand, dst: Operand, glc: bool) -> Result<(Action, usize), &'static str> {
+pub(super) fn action(what: What, data: Operand, dst: Operand) -> Result<(Action, usize), &'static str> {
     Ok(match what {
         What::Load(form) => (Action::Load(form, mover(form, false)), vgpr(dst, form.regs())?),
         What::Store(form) => (Action::Store(form, mover(form, true)), vgpr(data, form.regs())?),
@@ -44,7 +44,7 @@ pub(super) fn action(what: What, data: Operand, dst: Operand, glc: bool) -> Resu
             let two = matches!(kind, Kind::CmpSwap | Kind::FCmpSwap);
             let a = vgpr(data, if two { 2 * regs } else { regs })?;
             let b = if two { a + regs } else { a };
-            let result = if glc { Some(vgpr(dst, regs)?) } else { None };
+            let result = if dst == Operand::None { None } else { Some(vgpr(dst, regs)?) };
             (Action::Atomic(Atomic { kind, wide, a, b, result }), a)
         }
     })
