@@ -4,6 +4,7 @@ use super::{Text, operand};
 use crate::inst::{Dpp, Ext, Format, Mods, Sdwa, Sel, Unused};
 use crate::op::Note;
 use crate::operand::{Operand, Ty};
+use crate::table::{Op, Vop2};
 
 impl Text<'_> {
     /// VOP1, VOP2, VOPC and VOP3.
@@ -25,6 +26,8 @@ impl Text<'_> {
             }
             match operand {
                 Operand::Literal(k) if self.info.has(Note::Konst(i as u8)) => self.item(format_args!("{k:#x}")),
+                // llvm-mc does not take the exponent for the 16-bit integer that it is.
+                _ if i == 1 && inst.op == Op::Vop2(Vop2::v_ldexp_f16) => self.source(i, operand, Ty::b32),
                 _ => self.source(i, operand, *ty),
             }
         }
