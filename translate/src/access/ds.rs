@@ -1,9 +1,9 @@
 //! DS: the local data share, the global one, and lane movement.
 //!
 //! An address is `VGPR + offset` modulo 2³², at any alignment; M0's limit on LDS is ignored. GDS addresses count from
-//! the base in the high half of M0. Instructions with two addresses do both of a lane before the next lane.
+//! the base in the high half of M0. Instructions with two addresses do the first of all lanes, then the second.
 
-use super::address::{Rows, Shape, Site, Spot};
+use super::address::{Rows, Site, Spot};
 use super::atomic::{self, Atomic, Kind};
 use super::cell::{Form, load_value, mover};
 use super::lanes::{Level, each, levels};
@@ -253,35 +253,27 @@ unsafe fn act(f: &Fields, wave: &mut Wave, data: usize, spot: &Spot) {
     }
 }
 
-/// Two addresses. Loads can go one after the other, and stores if they do not overlap.
+/// Two addresses: all lanes at the first, then all at the second. Exchanges do both of a lane before the next.
 #[inline(always)]
 unsafe fn pair<L: Level>(f: &Fields, wave: &mut Wave, env: &Env<'_>, _: &mut Site) -> Result<(), Bad> {
     let exec = wave.exec();
     let Some(second) = f.second.filter(|_| exec != 0) else { return Ok(()) };
+    if matches!(f.action, Action::Atomic(_)) {
+        apart(f, wave, env.lds, 0);
+        return Ok(());
+    }
     // The first result may be in the address register.
     let row = *f.row(wave);
-    // SAFETY: the caller enabled the features; located spots are inside of the LDS.
-    unsafe {
-        let at0 = spot::<L>(&row, None, f, f.offset as u32, exec, env.lds);
-        let at1 = spot::<L>(&row, None, f, second.offset, exec, env.lds);
-        match (&f.action, at0, at1) {
-            (Action::Load(..), Some(at0), Some(at1)) => {
-                act(f, wave, f.data, &at0);
-                act(f, wave, second.data, &at1);
+    for (offset, data) in [(f.offset as u32, f.data), (second.offset, second.data)] {
+        // SAFETY: the caller enabled the features; a located spot is inside of the LDS.
+        unsafe {
+            match spot::<L>(&row, None, f, offset, exec, env.lds) {
+                Some(spot) => act(f, wave, data, &spot),
+                None => pass(f, wave, env.lds, exec, data, |lane| row[lane].wrapping_add(offset)),
             }
-            (Action::Store(..), Some(at0), Some(at1)) if disjoint(&at0, &at1, f.bytes) => {
-                act(f, wave, f.data, &at0);
-                act(f, wave, second.data, &at1);
-            }
-            _ => apart(f, wave, env.lds, 0),
         }
     }
     Ok(())
-}
-
-fn disjoint(a: &Spot, b: &Spot, bytes: u32) -> bool {
-    let run = |spot: &Spot| matches!(spot.shape, Shape::Contiguous { .. });
-    run(a) && run(b) && a.base.addr().abs_diff(b.base.addr()) >= 64 * bytes as usize
 }
 
 /// Either data share, as the lane-by-lane path sees it.
@@ -316,24 +308,31 @@ macro_rules! share {
 share! { Lds }
 share! { Gds }
 
-/// Lane by lane, both addresses of a lane before the next.
+/// Lane by lane.
 #[inline(never)]
 fn apart<S: Share>(f: &Fields, wave: &mut Wave, share: &S, base: u32) {
-    let row = *f.row(wave);
-    for lane in each(wave.exec()) {
-        let at = |offset: u32| base.wrapping_add(row[lane]).wrapping_add(offset);
-        let (first, second) = (at(f.offset as u32), f.second.map(|second| (at(second.offset), second.data)));
+    let (exec, row) = (wave.exec(), *f.row(wave));
+    let at = |lane: usize, offset: u32| base.wrapping_add(row[lane]).wrapping_add(offset);
+    if let Action::Atomic(atomic) = &f.action {
+        for lane in each(exec) {
+            let second = f.second.map(|second| (at(lane, second.offset), second.data));
+            exchange(atomic, wave, share, lane, at(lane, f.offset as u32), second);
+        }
+        return;
+    }
+    pass(f, wave, share, exec, f.data, |lane| at(lane, f.offset as u32));
+    if let Some(second) = f.second {
+        pass(f, wave, share, exec, second.data, |lane| at(lane, second.offset));
+    }
+}
+
+/// Loads or stores one address of every lane.
+fn pass<S: Share>(f: &Fields, wave: &mut Wave, share: &S, exec: u64, data: usize, at: impl Fn(usize) -> u32) {
+    for lane in each(exec) {
         match &f.action {
-            Action::Atomic(atomic) => exchange(atomic, wave, share, lane, first, second),
-            Action::Load(form, _) => {
-                load(*form, wave, share, lane, first, f.data);
-                second.inspect(|&(at, data)| load(*form, wave, share, lane, at, data));
-            }
-            Action::Store(form, _) => {
-                store(*form, wave, share, lane, first, f.data);
-                second.inspect(|&(at, data)| store(*form, wave, share, lane, at, data));
-            }
-            Action::Other => {}
+            Action::Load(form, _) => load(*form, wave, share, lane, at(lane), data),
+            Action::Store(form, _) => store(*form, wave, share, lane, at(lane), data),
+            _ => {}
         }
     }
 }

@@ -1,6 +1,7 @@
 //! SMRD and SMEM: scalar memory. Addresses are in dwords: their low two bits are ignored.
 //!
-//! Buffer accesses are range-checked dword by dword: NUM_RECORDS counts records if there is a stride, else bytes.
+//! Buffer accesses are range-checked dword by dword: NUM_RECORDS counts records if there is a stride, else (and on
+//! gfx8) bytes. Stores and buffer accesses must be accessible dword by dword, loads as a whole.
 
 use super::address::Site;
 use super::select::{Selected, nothing, scalar, sgpr};
@@ -52,51 +53,68 @@ pub(super) fn select(op: Smem, inst: &Inst, generation: Gen) -> Selected {
 
 unsafe fn plain(f: &Fields, wave: &mut Wave, env: &Env<'_>, site: &mut Site) -> Result<(), Bad> {
     let offset = i64::from(f.soffset.word(wave)) + i64::from(f.offset);
-    run(f, wave, env, site, f.base.pair(wave).wrapping_add_signed(offset), f.scalars.len())
+    run(f, wave, env, site, f.base.pair(wave).wrapping_add_signed(offset), f.scalars.len(), !f.write)
 }
 
 /// The offset counts 64 bytes if it is in a register.
 unsafe fn scratch(f: &Fields, wave: &mut Wave, env: &Env<'_>, site: &mut Site) -> Result<(), Bad> {
     let offset = i64::from(f.soffset.word(wave)) * 64 + i64::from(f.offset);
-    run(f, wave, env, site, f.base.pair(wave).wrapping_add_signed(offset), f.scalars.len())
+    run(f, wave, env, site, f.base.pair(wave).wrapping_add_signed(offset), f.scalars.len(), !f.write)
 }
 
 unsafe fn buffer(f: &Fields, wave: &mut Wave, env: &Env<'_>, site: &mut Site) -> Result<(), Bad> {
     let Scalar::Register(at) = f.base else { unreachable!("a resource is in SGPRs") };
-    let [w0, w1, w2] = [wave.sgpr[at], wave.sgpr[at + 1], wave.sgpr[at + 2]];
-    let stride = u64::from(w1 >> 16 & 0x3fff);
-    let size = u64::from(w2) * stride.max(1);
-    let offset = u64::from(f.soffset.word(wave)).wrapping_add_signed(f.offset.into());
-    let address = (u64::from(w0) | u64::from(w1 & 0xffff) << 32).wrapping_add(offset);
-    // Whole dwords from the start of the first one.
-    let before = offset & !3;
-    let inside = (size.saturating_sub(before) / 4).min(f.scalars.len() as u64) as usize;
-    run(f, wave, env, site, address, inside)?;
+    let [w0, w1, records, w3] = std::array::from_fn(|k| wave.sgpr[at + k]);
+    let more = if f.generation >= Gen::Gfx8 && w3 >> 23 & 1 != 0 { (w3 >> 15 & 0xf) << 14 } else { 0 };
+    let stride = if f.generation == Gen::Gfx8 { 1 } else { (w1 >> 16 & 0x3fff | more).max(1) };
+    let size = u64::from(records) * u64::from(stride);
+    let offset = u64::from(f.soffset.word(wave)).wrapping_add_signed(f.offset.into()) & 0xffff_fffc;
+    let base = (u64::from(w0) | u64::from(w1 & 0xffff) << 32) & !3;
+    let inside = (size.saturating_sub(offset) / 4).min(f.scalars.len() as u64) as usize;
+    run(f, wave, env, site, base.wrapping_add(offset), inside, false)?;
     if !f.write {
         wave.sgpr[f.scalars.start + inside..f.scalars.end].fill(0);
     }
     Ok(())
 }
 
-/// Moves the first `count` of the SGPRs.
+/// Moves the first `count` of the SGPRs. They must be accessible as a `whole`, or one by one.
 #[inline(always)]
-fn run(f: &Fields, wave: &mut Wave, env: &Env<'_>, site: &mut Site, address: u64, count: usize) -> Result<(), Bad> {
+fn run(
+    f: &Fields,
+    wave: &mut Wave,
+    env: &Env<'_>,
+    site: &mut Site,
+    address: u64,
+    count: usize,
+    whole: bool,
+) -> Result<(), Bad> {
     let address = address & !3;
     let len = 4 * count as u64;
     if len == 0 {
         return Ok(());
     }
-    let at: *mut u8 = match site.bounds(env, address, f.write) {
-        Some((_, end)) if end - address >= len => with_exposed_provenance_mut(address as usize),
-        _ => env.memory.check(address, len, f.write).map_err(|cause| Bad { cause, address, lane: 0 })?,
-    };
+    if !site.bounds(env, address, f.write).is_some_and(|(_, end)| end - address >= len) {
+        check(f, env, address, len, if whole { len } else { 4 })?;
+    }
+    let at: *mut u32 = with_exposed_provenance_mut(address as usize);
     let scalars = &mut wave.sgpr[f.scalars.start..f.scalars.start + count];
     for (k, scalar) in scalars.iter_mut().enumerate() {
-        // SAFETY: `len` bytes from there are in one range of the view, writable if need be; dwords are aligned.
+        // SAFETY: `len` bytes from there are in ranges of the view, writable if need be; dwords are aligned.
         unsafe {
-            let at = at.cast::<u32>().add(k);
+            let at = at.add(k);
             if f.write { at.write(*scalar) } else { *scalar = at.read() }
         }
+    }
+    Ok(())
+}
+
+/// Checks `len` bytes in units of `step`.
+#[cold]
+#[inline(never)]
+fn check(f: &Fields, env: &Env<'_>, address: u64, len: u64, step: u64) -> Result<(), Bad> {
+    for at in (0..len).step_by(step as usize).map(|k| address.wrapping_add(k)) {
+        env.memory.check(at, step, f.write).map_err(|cause| Bad { cause, address: at, lane: 0 })?;
     }
     Ok(())
 }

@@ -481,6 +481,8 @@ fn pairs_and_range_in_lds() {
             for i in (0..64).filter(|i| exec >> i & 1 != 0) {
                 want.lds.store(row[i].wrapping_add(3 * 512), before.vgpr[10][i].to_le_bytes());
                 want.lds.store(row[i].wrapping_add(3 * 512 + 4), before.vgpr[11][i].to_le_bytes());
+            }
+            for i in (0..64).filter(|i| exec >> i & 1 != 0) {
                 want.lds.store(row[i].wrapping_add(40 * 512), before.vgpr[12][i].to_le_bytes());
                 want.lds.store(row[i].wrapping_add(40 * 512 + 4), before.vgpr[13][i].to_le_bytes());
             }
