@@ -1,0 +1,85 @@
+//! Floating point that the lane IR has no operation for: f16, and what depends on MODE beyond MXCSR.
+
+use super::Builder;
+use crate::lane::{Fenv, Op, Ty as Width, Value};
+use crate::libcall::RowOp;
+use gcnjit_isa::Gen;
+use gcnjit_rt::{Denormals, Round};
+
+/// How a format is rounded and flushed, as libcalls take it: rounding in bits 0 and 1, flush_in in bit 2, flush_out in
+/// bit 3.
+fn rules(round: Round, denormals: Denormals) -> u32 {
+    round as u32 | u32::from(denormals.flush_in) << 2 | u32::from(denormals.flush_out) << 3
+}
+
+impl Builder {
+    /// The rules of f32 operations.
+    pub fn rules_f32(&self) -> u32 {
+        rules(self.mode.round32(), self.mode.denormals32())
+    }
+
+    /// The rules of f64 and f16 operations.
+    pub fn rules_f64(&self) -> u32 {
+        rules(self.mode.round64(), self.mode.denormals64())
+    }
+
+    /// The rules of the f16 side of a conversion: gfx6 and gfx7 have no f16 arithmetic, never flush it, and round it
+    /// as f32.
+    pub fn rules_f16_conversion(&self) -> u32 {
+        if self.generation() < Gen::Gfx8 { self.rules_f32() & 3 } else { self.rules_f64() }
+    }
+
+    /// Whether f32 arithmetic rounds to nearest even and treats denormals alike on both sides: what the approximated
+    /// functions are defined for inline.
+    pub fn plain_f32(&self) -> bool {
+        let denormals = self.mode.denormals32();
+        self.mode.round32() == Round::NearestEven && denormals.flush_in == denormals.flush_out
+    }
+
+    /// An f16 as an f32, exactly; flushed as f16 sources are.
+    pub fn f16_source(&mut self, x: Value) -> Value {
+        let rules = self.rules_f64();
+        self.call(Width::B32, RowOp::f16_to_f32, &[x], rules)
+    }
+
+    /// A libcall on f16 operands.
+    pub fn f16(&mut self, op: RowOp, args: &[Value]) -> Value {
+        let rules = self.rules_f64();
+        self.call(Width::B32, op, args, rules)
+    }
+
+    /// omod and clamp of an f16 result.
+    pub fn modified_f16(&mut self, x: Value, omod: u8, clamp: bool) -> Value {
+        let mut x = x;
+        if omod != 0 && !self.mode.ieee() && self.mode.denormals64().flush_out {
+            let factor = self.b32([0x3c00, 0x4000, 0x4400, 0x3800][usize::from(omod & 3)]);
+            x = self.f16(RowOp::mul_f16, &[x, factor]);
+        }
+        if clamp { self.clamp_f16(x) } else { x }
+    }
+
+    fn clamp_f16(&mut self, x: Value) -> Value {
+        let dx10 = u32::from(self.mode.dx10_clamp());
+        self.call(Width::B32, RowOp::clamp_f16, &[x], dx10)
+    }
+
+    /// clamp of two f16 results.
+    pub fn modified_v2f16(&mut self, x: Value) -> Value {
+        self.each_half(&[x], |b, args| b.clamp_f16(args[0]))
+    }
+
+    /// Applies `f` to the low halves and to the high halves of packed values; each is zero-extended.
+    pub fn each_half(&mut self, args: &[Value], f: impl Fn(&mut Builder, &[Value]) -> Value) -> Value {
+        let low: Vec<Value> = args.iter().map(|arg| self.and_bits(*arg, 0xffff)).collect();
+        let high: Vec<Value> = args.iter().map(|arg| self.shr_by(*arg, 16)).collect();
+        let (low, high) = (f(self, &low), f(self, &high));
+        let (low, high) = (self.and_bits(low, 0xffff), self.shl_by(high, 16));
+        self.or(low, high)
+    }
+
+    /// a · b + c of f32, the product rounded, denormals flushed whatever MODE says.
+    pub fn mad_f32(&mut self, x: Value, y: Value, z: Value) -> Value {
+        let product = self.op(Op::FMul, Width::B32, Fenv::Flush, &[x, y], 0);
+        self.op(Op::FAdd, Width::B32, Fenv::Flush, &[product, z], 0)
+    }
+}

@@ -1,0 +1,180 @@
+//! Decoded blocks to lane IR. The family files are the twins of the interpreter's: same names, same order; a body
+//! gets values instead of numbers and says with [`crate::lane`]'s vocabulary what the interpreter computes.
+//!
+//! [`Builder`] knows what each register holds. A write to a VGPR under EXEC stays what it is, a value for the active
+//! lanes, as long as EXEC does not change; only who looks from under another mask sees it blended with what was
+//! there. Register writes are collected and reach the register file before an access, a change of EXEC and the end
+//! of the block.
+
+#[macro_use]
+mod dispatch;
+mod operands;
+mod regs;
+
+mod ds;
+mod flat;
+mod fp;
+mod mubuf;
+mod smem;
+mod sop1;
+mod sop2;
+mod sopc;
+mod sopk;
+mod sopp;
+mod vop1;
+mod vop2;
+mod vop3;
+mod vop3p;
+mod vopc;
+
+use crate::access::Access;
+use crate::cfg::{GuestBlock, ends_block};
+use crate::lane::{Block, Op, Shape, Term, Ty, Value};
+use gcnjit_isa::{Gen, Inst, Target};
+use gcnjit_rt::{Mode, Trap};
+use std::ops::{Deref, DerefMut};
+
+/// Lane operations after which a segment is cut at the next instruction: longer chains only add latency.
+const LONG_SEGMENT: usize = 48;
+
+/// What a body returns: an error stops translation before anything runs.
+pub type Result<T = (), E = Box<Trap>> = std::result::Result<T, E>;
+
+/// Builds the lane IR of a guest block for waves in `mode`.
+pub fn block(guest: &GuestBlock, target: Target, mode: Mode) -> Result<Block> {
+    let mut b = Builder::new(guest.start(), target, mode);
+    let end = guest.end();
+    let mut term = Term::Jump(end);
+    for (pc, inst) in &guest.instructions {
+        b.begin(*pc, inst);
+        dispatch::instruction(&mut b, inst)?;
+        b.finish_instruction();
+        if ends_block(inst) {
+            term = b.term.take().unwrap_or(Term::Reenter(end));
+        }
+    }
+    b.flush();
+    b.block.term = term;
+    b.block.instructions = guest.instructions.len() as u32;
+    Ok(b.block)
+}
+
+/// A block under construction.
+pub struct Builder {
+    block: Block,
+    regs: regs::Regs,
+    /// The processor.
+    pub target: Target,
+    /// MODE the code is for.
+    pub mode: Mode,
+    /// Address of the current instruction.
+    pub pc: u64,
+    /// Address of the next one.
+    pub next_pc: u64,
+    /// How the block ends, once an instruction has said so.
+    pub term: Option<Term>,
+    /// VGPR indexing by M0 (gfx8, gfx9): which operands, bit 0 to 2 sources, bit 3 the result; 0 is off.
+    pub gpr_idx: u32,
+    /// The clamp bit of the current instruction, for integer operations that saturate.
+    pub clamp: bool,
+    exec_changed: bool,
+    segment_start: usize,
+}
+
+impl Deref for Builder {
+    type Target = Block;
+    fn deref(&self) -> &Block {
+        &self.block
+    }
+}
+
+impl DerefMut for Builder {
+    fn deref_mut(&mut self) -> &mut Block {
+        &mut self.block
+    }
+}
+
+impl Builder {
+    fn new(pc: u64, target: Target, mode: Mode) -> Builder {
+        Builder {
+            block: Block::new(pc),
+            regs: regs::Regs::default(),
+            target,
+            mode,
+            pc,
+            next_pc: pc,
+            term: None,
+            gpr_idx: 0,
+            clamp: false,
+            exec_changed: false,
+            segment_start: 0,
+        }
+    }
+
+    /// The generation that is played.
+    pub fn generation(&self) -> Gen {
+        self.target.generation()
+    }
+
+    /// The error of an instruction, or a form of it, that is not translated.
+    pub fn unimplemented<T>(&self, inst: &Inst, what: &'static str) -> Result<T> {
+        Err(Box::new(Trap::Unimplemented { op: inst.op, pc: self.pc, what }))
+    }
+
+    fn begin(&mut self, pc: u64, inst: &Inst) {
+        self.pc = pc;
+        self.next_pc = pc + u64::from(inst.size());
+        self.clamp = inst.mods.clamp;
+    }
+
+    fn finish_instruction(&mut self) {
+        let long = self.segment_start + LONG_SEGMENT <= self.block.nodes.len() && self.lane_work() >= LONG_SEGMENT;
+        if std::mem::take(&mut self.exec_changed) || long {
+            let exec = self.exec();
+            self.cut(exec);
+        }
+    }
+
+    fn lane_work(&self) -> usize {
+        self.block.nodes[self.segment_start..].iter().filter(|node| node.shape == Shape::Lane).count()
+    }
+
+    /// Ends the segment: vector registers go to the register file, later work begins anew.
+    fn cut(&mut self, exec: Value) {
+        self.flush_vgprs();
+        self.block.effect(Op::Cut, [exec, Value::NONE, Value::NONE], 0);
+        self.block.forget_lanes();
+        self.segment_start = self.block.nodes.len();
+    }
+
+    /// Brings the register file up to date.
+    fn flush(&mut self) {
+        self.flush_vgprs();
+        self.flush_scalars();
+    }
+
+    /// Appends a memory access.
+    pub fn access(&mut self, inst: &Inst) -> Result {
+        let access = Access::new(inst, self.pc, self.target)?;
+        self.flush();
+        let (vgprs, sgprs) = (access.writes_vgprs(), access.writes_sgprs());
+        let index = self.block.accesses.len() as u64;
+        self.block.accesses.push(access);
+        self.block.effect(Op::Access, [Value::NONE; 3], index);
+        self.forget(vgprs, sgprs);
+        self.block.forget_lanes();
+        self.segment_start = self.block.nodes.len();
+        Ok(())
+    }
+
+    /// A libcall on rows. B1 arguments are not possible; the result has the width `ty`.
+    pub fn call(&mut self, ty: Ty, op: crate::libcall::RowOp, args: &[Value], imm: u32) -> Value {
+        debug_assert!(args.iter().all(|arg| self.ty(*arg) != Ty::B1));
+        self.block.op(Op::Call, ty, crate::lane::Fenv::Any, args, op as u64 | u64::from(imm) << 32)
+    }
+
+    /// A libcall on uniform values.
+    pub fn call_uniform(&mut self, ty: Ty, op: crate::libcall::UniformOp, args: &[Value], imm: u32) -> Value {
+        self.block.op(Op::CallUniform, ty, crate::lane::Fenv::Any, args, op as u64 | u64::from(imm) << 32)
+    }
+}

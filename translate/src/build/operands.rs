@@ -1,0 +1,422 @@
+//! Operands: fetched through modifiers, results committed through theirs. The twin of the interpreter's file of this
+//! name; its head states the rules.
+
+use super::{Builder, Result};
+use crate::lane::{Fcc, Shape, Ty as Width, Value};
+use crate::libcall::{RowOp, UniformOp};
+use gcnjit_isa::{Dpp, Ext, Format, Inst, Note, Op, Operand, Sdwa, Sel, Ty, Unused, Vop2};
+use gcnjit_rt::memory::{LDS_APERTURE, PRIVATE_APERTURE};
+use gcnjit_rt::wave::reg;
+
+/// Sources and results of scalar rows.
+pub mod scalar {
+    use super::*;
+
+    /// The values of a scalar row's sources.
+    pub fn sources(b: &mut Builder, inst: &Inst) -> Result<Vec<Value>> {
+        let types = inst.op.info().srcs;
+        types.iter().zip(inst.src).map(|(ty, operand)| b.uniform(inst, operand, *ty)).collect()
+    }
+
+    /// Writes a scalar row's results.
+    pub fn commit(b: &mut Builder, inst: &Inst, values: Vec<Value>) -> Result {
+        for ((ty, operand), value) in inst.op.info().dsts.iter().zip(inst.dst).zip(values) {
+            b.set_scalar(operand, *ty, value);
+        }
+        Ok(())
+    }
+}
+
+/// Sources and results of vector rows.
+pub mod vector {
+    use super::*;
+
+    /// The values of a vector row's sources, through the modifiers.
+    pub fn sources(b: &mut Builder, inst: &Inst) -> Result<Vec<Value>> {
+        (0..inst.op.info().srcs.len()).map(|i| b.source(inst, i)).collect()
+    }
+
+    /// Writes a vector row's results to the lanes that the instruction is enabled for.
+    pub fn commit(b: &mut Builder, inst: &Inst, values: Vec<Value>) -> Result {
+        let enabled = b.enabled(inst);
+        let types = inst.op.info().dsts;
+        for (i, value) in values.into_iter().enumerate() {
+            b.set_result(inst, i, types[i], value, enabled);
+        }
+        Ok(())
+    }
+}
+
+fn is_half(ty: Ty) -> bool {
+    matches!(ty, Ty::b16 | Ty::u16 | Ty::i16 | Ty::f16)
+}
+
+fn is_pair(ty: Ty) -> bool {
+    matches!(ty, Ty::v2f16 | Ty::v2i16 | Ty::v2u16 | Ty::v2b16)
+}
+
+/// Where `sel` is in a dword: its first bit and its width.
+fn part(sel: Sel) -> (u32, u32) {
+    match sel {
+        Sel::Byte0 => (0, 8),
+        Sel::Byte1 => (8, 8),
+        Sel::Byte2 => (16, 8),
+        Sel::Byte3 => (24, 8),
+        Sel::Word0 => (0, 16),
+        Sel::Word1 => (16, 16),
+        Sel::Dword => (0, 32),
+    }
+}
+
+impl Builder {
+    /// An operand that is the same in all lanes, as its type sees it.
+    pub fn uniform(&mut self, inst: &Inst, operand: Operand, ty: Ty) -> Result<Value> {
+        let wide = ty.dwords() == 2;
+        Ok(match operand {
+            Operand::Sgpr(register) if wide => self.sgpr64(register),
+            Operand::Sgpr(register) => self.sgpr(register),
+            Operand::Scc => self.scc(),
+            Operand::Inline(_) => self.immediate(operand.inline_bits(ty).unwrap_or(0), wide),
+            Operand::Literal(x) => match ty {
+                Ty::f64 => self.b64(u64::from(x) << 32),
+                Ty::i64 => self.b64(x as i32 as u64),
+                _ => self.immediate(u64::from(x), wide),
+            },
+            Operand::Imm(x) => self.immediate(x as u64, wide),
+            Operand::Special(code) => return self.special(inst, code, wide),
+            Operand::None | Operand::Vgpr(_) => self.immediate(0, wide),
+        })
+    }
+
+    fn immediate(&mut self, bits: u64, wide: bool) -> Value {
+        self.constant(if wide { Width::B64 } else { Width::B32 }, bits)
+    }
+
+    /// A read-only source. The apertures are 64-bit values; a 32-bit operand sees their low half.
+    fn special(&mut self, inst: &Inst, code: u8, wide: bool) -> Result<Value> {
+        let flag = match code {
+            235 => return Ok(self.immediate(LDS_APERTURE, wide)),
+            236 => return Ok(self.immediate(LDS_APERTURE + 0xffff_ffff, wide)),
+            237 => return Ok(self.immediate(PRIVATE_APERTURE, wide)),
+            238 => return Ok(self.immediate(PRIVATE_APERTURE + 0xffff_ffff, wide)),
+            251 => {
+                let vcc = self.sgpr64(reg::VCC as u8);
+                self.is_zero(vcc)
+            }
+            252 => {
+                let exec = self.exec();
+                self.is_zero(exec)
+            }
+            253 => self.scc(),
+            254 => return self.unimplemented(inst, "LDS_DIRECT"),
+            _ => return Ok(self.immediate(0, wide)),
+        };
+        let flag = self.b1_to_b32(flag);
+        Ok(if wide { self.zext(flag) } else { flag })
+    }
+
+    /// Writes a scalar result.
+    pub fn set_scalar(&mut self, operand: Operand, ty: Ty, value: Value) {
+        match operand {
+            Operand::Scc => self.set_scc(value),
+            Operand::Sgpr(register) if ty.dwords() == 2 => self.set_sgpr64(register, value),
+            Operand::Sgpr(register) => self.set_sgpr(register, value),
+            _ => {}
+        }
+    }
+
+    /// An operand of a vector instruction without modifiers: a lane value or a uniform one; a mask as a B1.
+    pub fn operand(&mut self, inst: &Inst, operand: Operand, ty: Ty) -> Result<Value> {
+        if let Operand::Vgpr(first) = operand {
+            let low = self.vgpr(first);
+            if ty.dwords() == 2 {
+                let high = self.vgpr(first.wrapping_add(1));
+                return Ok(self.pack(low, high));
+            }
+            return Ok(low);
+        }
+        let value = self.uniform(inst, operand, ty)?;
+        Ok(if ty == Ty::mask { self.spread(value) } else { value })
+    }
+
+    /// Source `i` of a vector instruction, through the modifiers, cut to its type.
+    pub fn source(&mut self, inst: &Inst, i: usize) -> Result<Value> {
+        let ty = inst.op.info().srcs[i];
+        let mut value = match inst.src[i] {
+            Operand::Vgpr(first) if self.gpr_idx >> i & 1 != 0 => self.indexed_source(first, ty),
+            operand => self.operand(inst, operand, ty)?,
+        };
+        match &inst.ext {
+            Ext::Sdwa(sdwa) if i < 2 => value = self.selected(value, sdwa.src_sel[i], sdwa.sext >> i & 1 != 0),
+            Ext::Dpp(dpp) if i == 0 => value = self.moved(value, dpp),
+            _ => {}
+        }
+        if inst.format == Format::Vop3p {
+            value = self.packed_source(inst, value, ty, i);
+        } else {
+            if inst.mods.op_sel >> i & 1 != 0 && is_half(ty) {
+                value = self.shr_by(value, 16);
+            }
+            let signed = ty.is_float() || inst.op == Op::Vop2(Vop2::v_cndmask_b32) && ty == Ty::b32;
+            if signed {
+                value = self.signs(value, ty, inst.mods.abs >> i & 1 != 0, inst.mods.neg >> i & 1 != 0);
+            }
+        }
+        Ok(self.cut_to(value, ty))
+    }
+
+    /// A VGPR source under indexing by M0.
+    fn indexed_source(&mut self, first: u8, ty: Ty) -> Value {
+        let m0 = self.m0();
+        let index = self.and_bits(m0, 0xff);
+        let low = self.vgpr_at(first, index);
+        if ty.dwords() != 2 {
+            return low;
+        }
+        let high = self.vgpr_at(first.wrapping_add(1), index);
+        self.pack(low, high)
+    }
+
+    /// The bits that a narrow type sees, extended to a dword.
+    fn cut_to(&mut self, value: Value, ty: Ty) -> Value {
+        match ty {
+            Ty::u16 | Ty::b16 | Ty::f16 => self.and_bits(value, 0xffff),
+            Ty::i16 => self.sext_from(value, 16),
+            Ty::u24 => self.and_bits(value, 0x00ff_ffff),
+            Ty::i24 => self.sext_from(value, 24),
+            _ => value,
+        }
+    }
+
+    /// The low `width` bits, sign-extended.
+    pub fn sext_from(&mut self, value: Value, width: u32) -> Value {
+        let up = self.shl_by(value, 32 - width);
+        self.sar_by(up, 32 - width)
+    }
+
+    /// SDWA on a source: the selected part, extended.
+    fn selected(&mut self, value: Value, sel: Sel, sext: bool) -> Value {
+        let (start, width) = part(sel);
+        let up = self.shl_by(value, 32 - width - start);
+        if sext { self.sar_by(up, 32 - width) } else { self.shr_by(up, 32 - width) }
+    }
+
+    /// DPP on source 0: every lane's from its source lane, or 0.
+    fn moved(&mut self, value: Value, dpp: &Dpp) -> Value {
+        let exec = self.exec();
+        let valid = self.call_uniform(Width::B64, UniformOp::dpp_valid, &[exec], u32::from(dpp.ctrl));
+        let moved = self.call(Width::B32, RowOp::dpp, &[value], u32::from(dpp.ctrl));
+        let (valid, zero) = (self.spread(valid), self.b32(0));
+        self.select(valid, moved, zero)
+    }
+
+    /// The lanes that an instruction is enabled for.
+    pub fn enabled(&mut self, inst: &Inst) -> Value {
+        let exec = self.exec();
+        let Ext::Dpp(dpp) = &inst.ext else { return exec };
+        let lanes = (0..64).filter(|lane| dpp.row_mask >> (lane / 16) & dpp.bank_mask >> (lane / 4 % 4) & 1 != 0);
+        let mask = lanes.fold(0u64, |mask, lane| mask | 1 << lane);
+        let enabled = self.and_bits(exec, mask);
+        if dpp.bound_ctrl {
+            return enabled;
+        }
+        let valid = self.call_uniform(Width::B64, UniformOp::dpp_valid, &[exec], u32::from(dpp.ctrl));
+        self.and(enabled, valid)
+    }
+
+    /// VOP3P: op_sel picks the halves, neg flips their signs (of the whole for an f32 among them).
+    fn packed_source(&mut self, inst: &Inst, value: Value, ty: Ty, i: usize) -> Value {
+        let bit = |bits: u8| u32::from(bits >> i & 1);
+        let mods = &inst.mods;
+        let mut value = value;
+        if is_pair(ty) {
+            value = match (bit(mods.op_sel), bit(mods.op_sel_hi)) {
+                (0, 1) => value,
+                (low, high) => {
+                    let low = self.shr_by(value, 16 * low);
+                    let low = self.and_bits(low, 0xffff);
+                    let high = self.shr_by(value, 16 * high);
+                    let high = self.shl_by(high, 16);
+                    self.or(low, high)
+                }
+            };
+        }
+        let flip = match ty {
+            Ty::v2f16 => bit(mods.neg) << 15 | bit(mods.neg_hi) << 31,
+            Ty::f32 => bit(mods.neg) << 31,
+            _ => 0,
+        };
+        self.xor_bits(value, u64::from(flip))
+    }
+
+    /// abs, then neg.
+    fn signs(&mut self, value: Value, ty: Ty, abs: bool, neg: bool) -> Value {
+        let sign = match ty {
+            Ty::f64 => 1 << 63,
+            Ty::f16 => 1 << 15,
+            _ => 1 << 31,
+        };
+        let value = if abs { self.and_bits(value, !sign) } else { value };
+        if neg { self.xor_bits(value, sign) } else { value }
+    }
+
+    /// Writes result `i` of a vector instruction through the modifiers, in the lanes of `enabled`.
+    fn set_result(&mut self, inst: &Inst, i: usize, ty: Ty, value: Value, enabled: Value) {
+        if ty == Ty::mask {
+            let enabled = self.spread(enabled);
+            let mask = self.and(value, enabled);
+            let bits = self.bits(mask);
+            return self.set_scalar(inst.dst[i], ty, bits);
+        }
+        let Operand::Vgpr(first) = inst.dst[i] else { return };
+        let value = self.modified(value, ty, inst.mods.omod, inst.mods.clamp);
+        let value = match &inst.ext {
+            Ext::Sdwa(sdwa) if i == 0 => self.placed(value, first, sdwa),
+            _ if is_half(ty) && inst.op.info().has(Note::OpSel) => self.placed_half(value, first, inst.mods.op_sel),
+            _ if is_half(ty) => self.and_bits(value, 0xffff),
+            _ => value,
+        };
+        self.write_result(first, ty, value, enabled);
+    }
+
+    fn write_result(&mut self, first: u8, ty: Ty, value: Value, enabled: Value) {
+        if ty.dwords() == 2 {
+            let (low, high) = (self.lo(value), self.hi(value));
+            self.write_dword(first, low, enabled);
+            self.write_dword(first.wrapping_add(1), high, enabled);
+        } else {
+            self.write_dword(first, value, enabled);
+        }
+    }
+
+    /// Writes one VGPR, indexed by M0 if results are.
+    fn write_dword(&mut self, register: u8, value: Value, enabled: Value) {
+        if self.gpr_idx & 8 == 0 {
+            return self.set_vgpr_under(register, value, enabled);
+        }
+        let m0 = self.m0();
+        let index = self.and_bits(m0, 0xff);
+        self.set_vgpr_at(register, index, value, enabled);
+    }
+
+    /// SDWA on the result: into the selected part, the rest as `dst_unused` says.
+    fn placed(&mut self, value: Value, register: u8, sdwa: &Sdwa) -> Value {
+        let (start, width) = part(sdwa.dst_sel);
+        let mask = (u32::MAX >> (32 - width)) << start;
+        match sdwa.dst_unused {
+            Unused::Sext => {
+                let extended = self.sext_from(value, width);
+                self.shl_by(extended, start)
+            }
+            Unused::Pad => {
+                let up = self.shl_by(value, start);
+                self.and_bits(up, u64::from(mask))
+            }
+            Unused::Preserve => {
+                let up = self.shl_by(value, start);
+                let (new, old) = (self.and_bits(up, u64::from(mask)), self.vgpr(register));
+                let old = self.and_bits(old, u64::from(!mask));
+                self.or(new, old)
+            }
+        }
+    }
+
+    /// A 16-bit result of an operation with op_sel: into the half that bit 3 says, keeping the other.
+    fn placed_half(&mut self, value: Value, register: u8, op_sel: u8) -> Value {
+        let old = self.vgpr(register);
+        if op_sel & 8 != 0 {
+            let (new, old) = (self.shl_by(value, 16), self.and_bits(old, 0xffff));
+            self.or(new, old)
+        } else {
+            let (new, old) = (self.and_bits(value, 0xffff), self.and_bits(old, 0xffff_0000));
+            self.or(new, old)
+        }
+    }
+
+    /// omod and clamp of a float result.
+    fn modified(&mut self, value: Value, ty: Ty, omod: u8, clamp: bool) -> Value {
+        match ty {
+            Ty::f32 | Ty::f64 => {
+                let value = self.scaled(value, ty, omod);
+                if clamp { self.clamped(value, ty) } else { value }
+            }
+            Ty::f16 if omod != 0 || clamp => self.modified_f16(value, omod, clamp),
+            Ty::v2f16 if clamp => self.modified_v2f16(value),
+            _ => value,
+        }
+    }
+
+    /// omod: ignored in IEEE mode, and where results keep denormals.
+    fn scaled(&mut self, value: Value, ty: Ty, omod: u8) -> Value {
+        let denormals = if ty == Ty::f32 { self.mode.denormals32() } else { self.mode.denormals64() };
+        if omod == 0 || self.mode.ieee() || !denormals.flush_out {
+            return value;
+        }
+        let factor = self.float_const(ty, [1.0, 2.0, 4.0, 0.5][usize::from(omod & 3)]);
+        self.fmul(value, factor)
+    }
+
+    /// A float constant of f32 or f64.
+    pub fn float_const(&mut self, ty: Ty, x: f64) -> Value {
+        if ty == Ty::f64 { self.b64(x.to_bits()) } else { self.b32((x as f32).to_bits()) }
+    }
+
+    /// x > 0 ? (x < 1 ? x : 1) : (NaN(x) && !dx10_clamp ? x : +0).
+    fn clamped(&mut self, x: Value, ty: Ty) -> Value {
+        let (zero, one) = (self.float_const(ty, 0.0), self.float_const(ty, 1.0));
+        let below = self.fcmp(Fcc::Lt, x, one);
+        let upper = self.select(below, x, one);
+        let positive = self.fcmp(Fcc::Lt, zero, x);
+        let other = if self.mode.dx10_clamp() {
+            zero
+        } else {
+            let nan = self.fcmp(Fcc::Uno, x, x);
+            self.select(nan, x, zero)
+        };
+        self.select(positive, upper, other)
+    }
+
+    /// Shift left by an amount of each lane's own, modulo the width.
+    pub fn lane_shl(&mut self, a: Value, n: Value) -> Value {
+        self.lane_shift(a, n, Builder::shl_uniform, RowOp::shl, RowOp::shl64)
+    }
+
+    /// Logical shift right likewise.
+    pub fn lane_shr(&mut self, a: Value, n: Value) -> Value {
+        self.lane_shift(a, n, Builder::shr_uniform, RowOp::shr, RowOp::shr64)
+    }
+
+    /// Arithmetic shift right likewise.
+    pub fn lane_sar(&mut self, a: Value, n: Value) -> Value {
+        self.lane_shift(a, n, Builder::sar_uniform, RowOp::sar, RowOp::sar64)
+    }
+
+    fn shl_uniform(&mut self, a: Value, n: Value) -> Value {
+        self.shl(a, n)
+    }
+
+    fn shr_uniform(&mut self, a: Value, n: Value) -> Value {
+        self.shr(a, n)
+    }
+
+    fn sar_uniform(&mut self, a: Value, n: Value) -> Value {
+        self.sar(a, n)
+    }
+
+    fn lane_shift(
+        &mut self,
+        a: Value,
+        n: Value,
+        uniform: fn(&mut Builder, Value, Value) -> Value,
+        narrow: RowOp,
+        wide: RowOp,
+    ) -> Value {
+        if self.node(n).shape == Shape::Uniform {
+            return uniform(self, a, n);
+        }
+        match self.ty(a) {
+            Width::B64 => self.call(Width::B64, wide, &[a, n], 0),
+            _ => self.call(Width::B32, narrow, &[a, n], 0),
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! What each register holds while a block is built.
+
+use super::Builder;
+use crate::lane::{Fenv, Op, Shape, Ty, Value};
+use gcnjit_rt::wave::reg;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// Known contents of the registers; what is missing is in the register file.
+#[derive(Default)]
+pub(super) struct Regs {
+    vgpr: BTreeMap<u8, Vgpr>,
+    sgpr: BTreeMap<u8, Scalar>,
+    scc: Option<Scalar>,
+    /// Numbers the moments at which the register file changes.
+    epoch: u64,
+}
+
+/// A VGPR: `value` in the lanes of `under`, `base` in the others.
+#[derive(Clone, Copy)]
+struct Vgpr {
+    value: Value,
+    /// `None`: all lanes.
+    under: Option<Value>,
+    base: Value,
+    dirty: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Scalar {
+    value: Value,
+    dirty: bool,
+}
+
+impl Builder {
+    fn read_file(&mut self, op: Op, ty: Ty, register: u8) -> Value {
+        let imm = u64::from(register) | self.regs.epoch << 32;
+        self.op(op, ty, Fenv::Any, &[], imm)
+    }
+
+    /// SGPR by operand code.
+    pub fn sgpr(&mut self, register: u8) -> Value {
+        match self.regs.sgpr.get(&register) {
+            Some(known) => known.value,
+            None => self.read_file(Op::Sgpr, Ty::B32, register),
+        }
+    }
+
+    /// A pair of SGPRs as 64 bits.
+    pub fn sgpr64(&mut self, register: u8) -> Value {
+        let (lo, hi) = (self.sgpr(register), self.sgpr(register + 1));
+        self.pack(lo, hi)
+    }
+
+    /// Writes an SGPR. Writing EXEC ends the segment after this instruction.
+    pub fn set_sgpr(&mut self, register: u8, value: Value) {
+        debug_assert!(self.node(value).shape == Shape::Uniform, "an SGPR holds a uniform value");
+        if usize::from(register) & !1 == reg::EXEC {
+            self.flush_vgprs();
+            self.exec_changed = true;
+        }
+        self.regs.sgpr.insert(register, Scalar { value, dirty: true });
+    }
+
+    /// Writes a pair of SGPRs.
+    pub fn set_sgpr64(&mut self, register: u8, value: Value) {
+        let (lo, hi) = (self.lo(value), self.hi(value));
+        self.set_sgpr(register, lo);
+        self.set_sgpr(register + 1, hi);
+    }
+
+    /// The lane mask.
+    pub fn exec(&mut self) -> Value {
+        self.sgpr64(reg::EXEC as u8)
+    }
+
+    /// M0.
+    pub fn m0(&mut self) -> Value {
+        self.sgpr(reg::M0 as u8)
+    }
+
+    /// The scalar condition code, a B1.
+    pub fn scc(&mut self) -> Value {
+        match self.regs.scc {
+            Some(known) => known.value,
+            None => self.read_file(Op::Scc, Ty::B1, 0),
+        }
+    }
+
+    /// Writes the scalar condition code.
+    pub fn set_scc(&mut self, value: Value) {
+        self.regs.scc = Some(Scalar { value, dirty: true });
+    }
+
+    /// A VGPR as the active lanes see it.
+    pub fn vgpr(&mut self, register: u8) -> Value {
+        let exec = self.exec();
+        match self.regs.vgpr.get(&register).copied() {
+            None => self.read_file(Op::Vgpr, Ty::B32, register),
+            Some(known) if known.under.is_none() || known.under == Some(exec) => known.value,
+            Some(known) => self.blended(register, known),
+        }
+    }
+
+    /// A VGPR in all lanes.
+    pub fn whole_vgpr(&mut self, register: u8) -> Value {
+        match self.regs.vgpr.get(&register).copied() {
+            None => self.read_file(Op::Vgpr, Ty::B32, register),
+            Some(known) => self.blended(register, known),
+        }
+    }
+
+    fn blended(&mut self, register: u8, known: Vgpr) -> Value {
+        if !known.dirty {
+            return self.read_file(Op::Vgpr, Ty::B32, register);
+        }
+        match known.under {
+            None => known.value,
+            Some(mask) => {
+                let mask = self.spread(mask);
+                self.select(mask, known.value, known.base)
+            }
+        }
+    }
+
+    /// Writes the active lanes of a VGPR.
+    pub fn set_vgpr(&mut self, register: u8, value: Value) {
+        let exec = self.exec();
+        self.set_vgpr_under(register, value, exec);
+    }
+
+    /// Writes the lanes of `mask`, whatever EXEC is.
+    pub fn set_vgpr_under(&mut self, register: u8, value: Value, mask: Value) {
+        let base = match self.regs.vgpr.get(&register).copied() {
+            Some(known) if known.dirty && known.under == Some(mask) => known.base,
+            _ => self.whole_vgpr(register),
+        };
+        let under = (self.as_const(mask) != Some(u64::MAX)).then_some(mask);
+        self.regs.vgpr.insert(register, Vgpr { value, under, base, dirty: true });
+    }
+
+    /// The VGPR `index` further on, in all lanes.
+    pub fn vgpr_at(&mut self, register: u8, index: Value) -> Value {
+        self.flush_vgprs();
+        let imm = u64::from(register) | self.regs.epoch << 32;
+        self.op(Op::VgprAt, Ty::B32, Fenv::Any, &[index], imm)
+    }
+
+    /// Writes the lanes of `mask` of the VGPR `index` further on.
+    pub fn set_vgpr_at(&mut self, register: u8, index: Value, value: Value, mask: Value) {
+        self.flush_vgprs();
+        self.block.effect(Op::SetVgprAt, [value, mask, index], u64::from(register));
+        self.forget(0..256, 0..0);
+    }
+
+    /// Writes vector registers back. Lane values are read again afterwards; uniform ones stay known.
+    pub(super) fn flush_vgprs(&mut self) {
+        let known: Vec<(u8, Vgpr)> = self.regs.vgpr.iter().map(|(r, known)| (*r, *known)).collect();
+        let dirty: Vec<_> = known.into_iter().filter(|(_, known)| known.dirty).collect();
+        for (register, known) in &dirty {
+            let value = self.blended(*register, *known);
+            self.block.effect(Op::SetVgpr, [value, Value::NONE, Value::NONE], u64::from(*register));
+        }
+        for (register, _) in &dirty {
+            let uniform = |value: Value| self.block.node(value).shape == Shape::Uniform;
+            match self.regs.vgpr.get_mut(register) {
+                Some(known) if uniform(known.value) => known.dirty = false,
+                _ => {
+                    self.regs.vgpr.remove(register);
+                }
+            }
+        }
+        self.regs.epoch += u64::from(!dirty.is_empty());
+    }
+
+    /// Writes scalar registers and SCC back; they stay known.
+    pub(super) fn flush_scalars(&mut self) {
+        let dirty: Vec<(u8, Value)> =
+            self.regs.sgpr.iter().filter(|(_, known)| known.dirty).map(|(r, known)| (*r, known.value)).collect();
+        for (register, value) in dirty {
+            self.block.effect(Op::SetSgpr, [value, Value::NONE, Value::NONE], u64::from(register));
+        }
+        self.regs.sgpr.values_mut().for_each(|known| known.dirty = false);
+        if let Some(known) = self.regs.scc.as_mut().filter(|known| known.dirty) {
+            known.dirty = false;
+            let value = known.value;
+            self.block.effect(Op::SetScc, [value, Value::NONE, Value::NONE], 0);
+        }
+    }
+
+    /// Forgets registers that something else has written.
+    pub(super) fn forget(&mut self, vgprs: Range<usize>, sgprs: Range<usize>) {
+        self.regs.vgpr.retain(|register, _| !vgprs.contains(&usize::from(*register)));
+        self.regs.sgpr.retain(|register, _| !sgprs.contains(&usize::from(*register)));
+        self.regs.epoch += 1;
+    }
+}

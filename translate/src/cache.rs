@@ -1,0 +1,132 @@
+//! The engine: translated units by guest address and MODE, shared by all threads.
+
+use crate::access::Site;
+use crate::jit::{Context, Exit, Unit};
+use crate::translate;
+use gcnjit_rt::{Cause, Engine, Env, Mode, Stop, Trap, Wave};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// The bits of MODE that translated code depends on: rounding, denormals, DX10_CLAMP, IEEE.
+const MODE_KEY: u32 = 0x3ff;
+
+type Key = (u64, u32);
+
+/// The translator as an executor. One belongs to one loaded module: guest addresses name its code.
+#[derive(Default)]
+pub struct Jit {
+    cache: Mutex<Cache>,
+}
+
+#[derive(Default)]
+struct Cache {
+    units: Vec<Arc<Unit>>,
+    entries: HashMap<Key, usize>,
+    time: Duration,
+}
+
+/// Counts over all units of a [`Jit`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct JitStats {
+    /// Units translated.
+    pub units: usize,
+    /// Guest blocks in them.
+    pub blocks: usize,
+    /// Guest instructions in them.
+    pub instructions: usize,
+    /// Bytes of host code.
+    pub code_bytes: usize,
+    /// Time spent translating.
+    pub time: Duration,
+}
+
+/// What a thread keeps: units it has met, and where each of their accesses last went.
+#[derive(Default)]
+pub struct Worker {
+    units: HashMap<Key, (Arc<Unit>, u32)>,
+    sites: HashMap<usize, Vec<Site>>,
+}
+
+impl Jit {
+    /// An engine with nothing translated.
+    pub fn new() -> Jit {
+        Jit::default()
+    }
+
+    /// The unit with an entry at `pc` for `mode`, translated now if it is new.
+    pub fn unit(&self, env: &Env<'_>, pc: u64, mode: Mode) -> Result<Arc<Unit>, Box<Trap>> {
+        let mode = Mode(mode.0 & MODE_KEY);
+        let mut cache = self.cache.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some(id) = cache.entries.get(&(pc, mode.0)) {
+            return Ok(cache.units[*id].clone());
+        }
+        let start = Instant::now();
+        let unit = Arc::new(translate(env.memory, env.target, pc, mode, cache.units.len())?);
+        cache.time += start.elapsed();
+        for entry in unit.entries.keys() {
+            cache.entries.entry((*entry, mode.0)).or_insert(unit.id);
+        }
+        cache.units.push(unit.clone());
+        Ok(unit)
+    }
+
+    /// What has been translated so far.
+    pub fn stats(&self) -> JitStats {
+        let cache = self.cache.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut stats = JitStats { units: cache.units.len(), time: cache.time, ..JitStats::default() };
+        for unit in &cache.units {
+            stats.blocks += unit.blocks.len();
+            stats.instructions += unit.blocks.iter().map(|b| b.block.instructions as usize).sum::<usize>();
+            stats.code_bytes += unit.code_size;
+        }
+        stats
+    }
+
+    fn entry(&self, worker: &mut Worker, wave: &Wave, env: &Env<'_>) -> Result<(Arc<Unit>, u32), Box<Trap>> {
+        let key = (wave.pc, wave.mode.0 & MODE_KEY);
+        if let Some((unit, index)) = worker.units.get(&key) {
+            return Ok((unit.clone(), *index));
+        }
+        let unit = self.unit(env, wave.pc, wave.mode)?;
+        let index = unit.entries[&wave.pc];
+        worker.units.insert(key, (unit.clone(), index));
+        Ok((unit, index))
+    }
+}
+
+impl Engine for Jit {
+    type Worker = Worker;
+
+    fn worker(&self) -> Worker {
+        Worker::default()
+    }
+
+    fn run(&self, worker: &mut Worker, wave: &mut Wave, env: &Env<'_>) -> Result<Stop, Box<Trap>> {
+        let limit = wave.executed.saturating_add(env.slice);
+        loop {
+            if wave.executed >= limit {
+                return Ok(Stop::Yield);
+            }
+            let (unit, index) = self.entry(worker, wave, env)?;
+            let sites = worker.sites.entry(unit.id).or_default();
+            sites.resize_with(unit.accesses, Site::default);
+            let mut context = Context { limit, env, sites, bad: None };
+            match unit.run(wave, &mut context, index) {
+                Exit::End => return Ok(Stop::End),
+                Exit::Barrier => return Ok(Stop::Barrier),
+                Exit::Yield => return Ok(Stop::Yield),
+                Exit::Jump => {}
+                Exit::Fault => {
+                    let bad = context.bad.expect("a faulting access says why");
+                    let (cause, address, lane) = (bad.cause, bad.address, bad.lane);
+                    return Err(Box::new(Trap::Fault { cause, address, lane, pc: wave.pc }));
+                }
+                Exit::Trap => {
+                    let (cause, pc) = (Cause::TrapInstruction, wave.pc);
+                    return Err(Box::new(Trap::Fault { cause, address: pc, lane: 0, pc }));
+                }
+            }
+        }
+    }
+}

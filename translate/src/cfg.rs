@@ -1,0 +1,131 @@
+//! Basic blocks of guest code: everything that direct jumps reach from an entry.
+
+use gcnjit_isa::{Decoder, Inst, Note, Op, Operand, Sop1, Sopk, Sopp, Target};
+use gcnjit_rt::{Cause, Trap, View};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A basic block: instructions with their addresses. The last may end it, or the next block begins behind it.
+pub struct GuestBlock {
+    /// Address and instruction, in order; never empty.
+    pub instructions: Vec<(u64, Inst)>,
+}
+
+impl GuestBlock {
+    /// Address of the first instruction.
+    pub fn start(&self) -> u64 {
+        self.instructions[0].0
+    }
+
+    /// Address behind the last instruction.
+    pub fn end(&self) -> u64 {
+        let (pc, inst) = self.instructions[self.instructions.len() - 1];
+        pc + u64::from(inst.size())
+    }
+}
+
+/// Decodes all blocks that are reachable from `entry`, in address order.
+///
+/// A word that is no instruction is an error only at the entry: elsewhere the path there may never be taken, and
+/// the block ends before it, so that the wave comes back and finds the error if it gets there.
+pub fn blocks(view: &View, target: Target, entry: u64) -> Result<Vec<GuestBlock>, Box<Trap>> {
+    let mut code = Code { view, decoder: Decoder::new(target), instructions: BTreeMap::new() };
+    let mut leaders = BTreeSet::from([entry]);
+    let mut work = vec![entry];
+    code.instruction(entry)?;
+    while let Some(start) = work.pop() {
+        for successor in code.run_from(start) {
+            if code.instruction(successor).is_ok() && leaders.insert(successor) {
+                work.push(successor);
+            }
+        }
+    }
+    Ok(leaders.iter().map(|start| code.block(*start, &leaders)).collect())
+}
+
+/// Whether an instruction ends its block.
+pub fn ends_block(inst: &Inst) -> bool {
+    inst.op.info().has(Note::EndsBlock) || writes_mode(inst)
+}
+
+/// Whether an instruction writes MODE by name: translated code is made for one MODE.
+pub fn writes_mode(inst: &Inst) -> bool {
+    const HW_REG_MODE: i32 = 1;
+    let id = |position: usize| matches!(inst.src[position], Operand::Imm(imm) if imm & 0x3f == HW_REG_MODE);
+    match inst.op {
+        Op::Sopk(Sopk::s_setreg_b32 | Sopk::s_setreg_imm32_b32) => id(0) || id(1),
+        _ => false,
+    }
+}
+
+struct Code<'a> {
+    view: &'a View,
+    decoder: Decoder,
+    instructions: BTreeMap<u64, Inst>,
+}
+
+impl Code<'_> {
+    fn instruction(&mut self, pc: u64) -> Result<Inst, Box<Trap>> {
+        if let Some(known) = self.instructions.get(&pc) {
+            return Ok(*known);
+        }
+        let inst = decode(self.view, self.decoder, pc)?;
+        self.instructions.insert(pc, inst);
+        Ok(inst)
+    }
+
+    /// Decodes straight on from `start` and returns where control goes at the end.
+    fn run_from(&mut self, start: u64) -> Vec<u64> {
+        let mut pc = start;
+        while let Ok(inst) = self.instruction(pc) {
+            let next = pc + u64::from(inst.size());
+            if ends_block(&inst) {
+                return successors(&inst, pc, next);
+            }
+            pc = next;
+        }
+        Vec::new()
+    }
+
+    fn block(&self, start: u64, leaders: &BTreeSet<u64>) -> GuestBlock {
+        let mut instructions = Vec::new();
+        let mut pc = start;
+        while let Some(inst) = self.instructions.get(&pc) {
+            instructions.push((pc, *inst));
+            pc += u64::from(inst.size());
+            if ends_block(inst) || leaders.contains(&pc) {
+                break;
+            }
+        }
+        GuestBlock { instructions }
+    }
+}
+
+/// The blocks after one that ends with `inst`, as far as they are known.
+fn successors(inst: &Inst, pc: u64, next: u64) -> Vec<u64> {
+    match inst.op {
+        Op::Sopp(Sopp::s_branch) => inst.branch_target(pc).into_iter().collect(),
+        Op::Sopp(Sopp::s_endpgm) | Op::Sop1(Sop1::s_setpc_b64) => Vec::new(),
+        _ => inst.branch_target(pc).filter(|_| is_branch(inst)).into_iter().chain([next]).collect(),
+    }
+}
+
+fn is_branch(inst: &Inst) -> bool {
+    inst.op.info().srcs.contains(&gcnjit_isa::Ty::label)
+}
+
+/// Decodes the instruction at guest address `pc`.
+pub fn decode(view: &View, decoder: Decoder, pc: u64) -> Result<Inst, Box<Trap>> {
+    let bad_jump = || Box::new(Trap::Fault { cause: Cause::BadJump, address: pc, lane: 0, pc });
+    if pc % 4 != 0 {
+        return Err(bad_jump());
+    }
+    let range = view.find(pc).ok_or_else(bad_jump)?;
+    let available = ((range.end - pc) / 4).min(4) as usize;
+    let mut bytes = [0; 16];
+    view.read(pc, &mut bytes[..available * 4]).map_err(|_| bad_jump())?;
+    let mut words = [0; 4];
+    for (word, bytes) in words.iter_mut().zip(bytes.chunks(4)) {
+        *word = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+    }
+    decoder.decode(&words[..available]).map_err(|error| Box::new(Trap::Decode { error, pc }))
+}

@@ -1,0 +1,140 @@
+//! Units of host code, and running waves in them.
+//!
+//! A [`Unit`] is one host function for all blocks that are reachable from an entry by direct jumps, under one MODE.
+//! Its memory is written before it is made executable and never after.
+
+use crate::access::{Bad, Site};
+use crate::fenv;
+use crate::lane::Fenv;
+use crate::libcall;
+use crate::lower::{self, Planned, Shaping};
+use cranelift_codegen::isa::OwnedTargetIsa;
+use cranelift_codegen::settings::{self, Configurable};
+use cranelift_jit::{JITBuilder, JITModule};
+use cranelift_module::{Linkage, Module, default_libcall_names};
+use gcnjit_rt::{Env, Mode, Wave};
+use std::collections::HashMap;
+
+/// How translated code comes back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Exit {
+    /// s_endpgm.
+    End,
+    /// s_barrier.
+    Barrier,
+    /// The slice is used up.
+    Yield,
+    /// The wave goes on at `wave.pc`, which is not part of the unit, or in another MODE.
+    Jump,
+    /// A memory access faulted; `Context::bad` says how.
+    Fault,
+    /// An instruction asked for a trap handler.
+    Trap,
+}
+
+impl Exit {
+    fn from_code(code: u32) -> Exit {
+        [Exit::End, Exit::Barrier, Exit::Yield, Exit::Jump, Exit::Fault, Exit::Trap][code as usize]
+    }
+}
+
+/// What translated code is called with beside the wave.
+#[repr(C)]
+pub struct Context<'a> {
+    /// `Wave::executed` at which a backward jump gives up the slice.
+    pub limit: u64,
+    /// The machine around the wave.
+    pub env: &'a Env<'a>,
+    /// This thread's memory of each access of the unit.
+    pub sites: &'a mut [Site],
+    /// The first bad lane of the access that faulted.
+    pub bad: Option<Bad>,
+}
+
+type Entry = unsafe extern "C" fn(*mut Wave, *mut Context<'_>, u32) -> u32;
+
+/// A translated unit.
+pub struct Unit {
+    /// Which number it has in its cache.
+    pub id: usize,
+    /// MODE it was translated for.
+    pub mode: Mode,
+    /// Its blocks, in entry order.
+    pub blocks: Vec<Planned>,
+    /// Entry index by guest address.
+    pub entries: HashMap<u64, u32>,
+    /// Memory accesses in it.
+    pub accesses: usize,
+    /// Bytes of host code.
+    pub code_size: usize,
+    /// The function in CLIF, as it was compiled.
+    pub clif: String,
+    entry: Entry,
+    module: Option<JITModule>,
+}
+
+// SAFETY: the module is touched again only when the unit is dropped, by its last owner; until then the code is
+// immutable, and blocks and accesses are plain data.
+unsafe impl Send for Unit {}
+// SAFETY: as above.
+unsafe impl Sync for Unit {}
+
+impl Drop for Unit {
+    fn drop(&mut self) {
+        if let Some(module) = self.module.take() {
+            // SAFETY: the last owner of the unit is gone, so nobody runs or will run the code.
+            unsafe { module.free_memory() };
+        }
+    }
+}
+
+/// The host instruction set with the settings translated code needs.
+pub fn host_isa() -> OwnedTargetIsa {
+    let mut flags = settings::builder();
+    for (name, value) in [("opt_level", "none"), ("enable_verifier", "false"), ("is_pic", "false")] {
+        flags.set(name, value).expect("a setting of this cranelift");
+    }
+    if cfg!(debug_assertions) {
+        flags.set("enable_verifier", "true").expect("a setting of this cranelift");
+    }
+    let builder = cranelift_native::builder().expect("cranelift knows this host");
+    builder.finish(settings::Flags::new(flags)).expect("the host's own features are consistent")
+}
+
+/// Compiles planned blocks.
+pub fn compile(isa: &OwnedTargetIsa, id: usize, blocks: Vec<Planned>, mode: Mode, shaping: Shaping) -> Unit {
+    let mut module = JITModule::new(JITBuilder::with_isa(isa.clone(), default_libcall_names()));
+    let mut context = module.make_context();
+    context.func.signature = lower::signature(isa.default_call_conv());
+    lower::lower(&mut context.func, isa.as_ref(), &blocks, mode, shaping);
+    let clif = if cfg!(debug_assertions) { context.func.display().to_string() } else { String::new() };
+    let name = format!("unit{id}");
+    let function = module.declare_function(&name, Linkage::Export, &context.func.signature).expect("a fresh name");
+    if let Err(error) = module.define_function(function, &mut context) {
+        panic!("cranelift refused a unit: {error:?}\n{}", context.func.display());
+    }
+    let code_size = context.compiled_code().map_or(0, |code| code.code_buffer().len());
+    module.clear_context(&mut context);
+    module.finalize_definitions().expect("host memory for code");
+    let address = module.get_finalized_function(function);
+    // SAFETY: the function was just compiled with this signature and calling convention.
+    let entry = unsafe { std::mem::transmute::<*const u8, Entry>(address) };
+    let entries = blocks.iter().enumerate().map(|(i, planned)| (planned.block.pc, i as u32)).collect();
+    let accesses = blocks.iter().map(|planned| planned.block.accesses.len()).sum();
+    Unit { id, mode, blocks, entries, accesses, code_size, clif, entry, module: Some(module) }
+}
+
+impl Unit {
+    /// Runs `wave` from block `index` until it leaves the unit.
+    pub fn run(&self, wave: &mut Wave, context: &mut Context<'_>, index: u32) -> Exit {
+        debug_assert_eq!(context.sites.len(), self.accesses);
+        let host = libcall::mxcsr();
+        libcall::set_mxcsr(fenv::mxcsr(self.mode, Fenv::F32));
+        // SAFETY: the code was made from checked lane IR: it writes the wave, the context and its own frame only,
+        // and calls libcalls with arguments that keep their contracts. `index` is one of the unit's entries.
+        let code = unsafe { (self.entry)(wave, context, index) };
+        libcall::set_mxcsr(host);
+        Exit::from_code(code)
+    }
+}

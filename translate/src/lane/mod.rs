@@ -1,0 +1,246 @@
+//! The lane IR: what a basic block computes, in SSA form.
+//!
+//! A value is either *uniform* (one scalar for the wave) or has a value a *lane*. The shape follows from the
+//! arguments: an operation on uniform values is uniform, so whatever a kernel computes from scalars alone stays
+//! scalar, even in VGPRs. Floats are bits; the operation says how they are read. A [`Block`] is a list of nodes
+//! in program order: pure ones, reads of registers as they stood at the last [`Op::Access`], and effects. Between
+//! effects that leave the block (accesses may fault) the register file need not be current.
+
+pub mod fold;
+pub mod print;
+
+pub use print::Listing;
+
+use std::collections::HashMap;
+
+/// A value: the index of the node that defines it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Value(pub u32);
+
+impl Value {
+    /// No argument.
+    pub const NONE: Value = Value(u32::MAX);
+
+    /// Position in [`Block::nodes`].
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Width of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Ty {
+    /// True or false.
+    B1,
+    /// 32 bits.
+    B32,
+    /// 64 bits.
+    B64,
+    /// Nothing: the node is an effect.
+    Void,
+}
+
+/// One for the wave, or one a lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Shape {
+    /// The same in all lanes.
+    Uniform,
+    /// Its own in each lane.
+    Lane,
+}
+
+/// Integer comparisons.
+#[allow(missing_docs, reason = "the usual names")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Icc { Eq, Ne, Ult, Ule, Slt, Sle }
+
+/// Float comparisons; all are false on NaN but `Uno`.
+#[allow(missing_docs, reason = "the usual names")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Fcc { Eq, Lt, Le, Ord, Uno }
+
+/// The floating-point environment an operation needs (see [`crate::fenv`]).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Fenv {
+    /// Any will do.
+    #[default]
+    Any,
+    /// MODE's rounding and denormals of f32.
+    F32,
+    /// MODE's rounding and denormals of f64 and f16.
+    F64,
+    /// MODE's rounding of f32, denormals flushed (v_mad_f32).
+    Flush,
+}
+
+/// What a node does. Arguments are in order; `imm` is described where it is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Op {
+    /// `imm`.
+    Const,
+    /// The lane's number.
+    LaneId,
+    /// Register reads: `imm` is the register, plus the epoch in the high half.
+    Sgpr, /** VGPR `imm`. */ Vgpr, /** SCC. */ Scc, /** MODE. */ Mode,
+    /// VGPR `imm` + `args[0]` (uniform), and its writing counterpart: `args[0]` under the mask `args[1]` to
+    /// VGPR `imm` + `args[2]`. Registers past the last allocated one are the hardware's affair: the sum is modulo 256.
+    VgprAt, /** */ SetVgprAt,
+    /// Integers of B32 or B64; And, Or, Xor of B1 too.
+    Add, /** */ Sub, /** */ Mul, /** */ And, /** */ Or, /** */ Xor,
+    /// High half of the unsigned, signed 32-bit product.
+    MulHiU, /** */ MulHiS,
+    /// Full 64-bit product of the unsigned low 32 bits.
+    MulWide,
+    /// Shifts; the amount is B32 and taken modulo the width.
+    Shl, /** Logical right. */ Shr, /** Arithmetic right. */ Sar,
+    /// Minimum and maximum.
+    MinU, /** */ MaxU, /** */ MinS, /** */ MaxS,
+    /// Count of ones; uniform only.
+    Popcnt, /** Trailing zeros, the width for 0; uniform only. */ Ctz, /** Leading zeros; uniform only. */ Clz,
+    /// Bits in reverse order; uniform only.
+    Bitrev,
+    /// Integer comparison.
+    Icmp(Icc),
+    /// Float comparison.
+    Fcmp(Fcc),
+    /// B1, if true, if false.
+    Select,
+    /// Float arithmetic on B32 or B64, IEEE under the node's environment.
+    FAdd, /** */ FSub, /** */ FMul, /** */ FDiv, /** */ FSqrt, /** Fused. */ Fma,
+    /// Rounding to an integral value.
+    FFloor, /** */ FCeil, /** */ FTrunc, /** */ FNearest,
+    /// Integer to float, B32 to the node's width.
+    SToF, /** */ UToF,
+    /// Float to B32 integer, towards zero, saturating, NaN to 0.
+    FToS, /** */ FToU,
+    /// f32 to f64 and back.
+    Promote, /** */ Demote,
+    /// Low and high half of a B64.
+    Lo, /** */ Hi, /** B64 of low, high. */ Pack,
+    /// B32 to B64.
+    SExt,
+    /// A bit a lane of a uniform B64.
+    Spread,
+    /// All lanes' B1 as a uniform B64.
+    Bits,
+    /// Lane `args[1]` (uniform, modulo 64) of a lane value.
+    ReadLane,
+    /// A 64-lane libcall: `imm` is the index in [`crate::libcall::TABLE`] (low half) and its immediate (high).
+    Call,
+    /// A libcall on uniform values, likewise.
+    CallUniform,
+    /// Effects. Register `imm` becomes `args[0]`, in all lanes.
+    SetVgpr, /** */ SetSgpr, /** */ SetScc, /** MODE becomes `args[0]`. */ SetMode,
+    /// Memory access `imm` of the block's list; registers are current before it.
+    Access,
+    /// EXEC changed: later nodes belong to later segments.
+    Cut,
+}
+
+/// A node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Node {
+    /// What it does.
+    pub op: Op,
+    /// Width of the result.
+    pub ty: Ty,
+    /// Shape of the result.
+    pub shape: Shape,
+    /// The environment it needs.
+    pub fenv: Fenv,
+    /// Arguments; unused ones are [`Value::NONE`].
+    pub args: [Value; 3],
+    /// Immediate.
+    pub imm: u64,
+}
+
+impl Node {
+    /// The arguments that are used.
+    pub fn args(&self) -> impl Iterator<Item = Value> + '_ {
+        self.args.iter().copied().filter(|v| *v != Value::NONE)
+    }
+
+    /// Whether the value is a row that is made in memory, outside of the segments' loops.
+    pub fn is_row(&self) -> bool {
+        matches!(self.op, Op::Call | Op::VgprAt)
+    }
+
+    /// Whether it must stay even if nobody uses its value.
+    pub fn is_effect(&self) -> bool {
+        self.ty == Ty::Void
+    }
+}
+
+/// How a block ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Term {
+    /// Go to the guest address.
+    Jump(u64),
+    /// If the B1 is true to the first, else to the second.
+    Branch(Value, u64, u64),
+    /// To the guest address in a uniform B64.
+    Dynamic(Value),
+    /// The wave ends, with its program counter here.
+    End(u64),
+    /// Wait for the work-group, then go on at the guest address.
+    Barrier(u64),
+    /// Leave translated code and go on at the address: MODE changed, or the code there is found later.
+    Reenter(u64),
+    /// The wave stops here with the fault `TrapInstruction`.
+    Trap(u64),
+}
+
+/// A basic block of lane IR.
+pub struct Block {
+    /// Guest address of its first instruction.
+    pub pc: u64,
+    /// Instructions in it.
+    pub instructions: u32,
+    /// Nodes in program order.
+    pub nodes: Vec<Node>,
+    /// Memory accesses, as `Op::Access` counts them.
+    pub accesses: Vec<crate::access::Access>,
+    /// The end.
+    pub term: Term,
+    numbering: HashMap<Node, Value>,
+}
+
+impl Block {
+    /// An empty block at `pc`.
+    pub fn new(pc: u64) -> Block {
+        let numbering = HashMap::new();
+        Block { pc, instructions: 0, nodes: Vec::new(), accesses: Vec::new(), term: Term::End(pc), numbering }
+    }
+
+    /// The node of a value.
+    pub fn node(&self, value: Value) -> &Node {
+        &self.nodes[value.index()]
+    }
+
+    /// Appends a pure node, or finds the same one (common subexpressions never enter the list).
+    pub fn pure(&mut self, node: Node) -> Value {
+        if let Some(value) = self.numbering.get(&node) {
+            return *value;
+        }
+        let value = self.push(node);
+        self.numbering.insert(node, value);
+        value
+    }
+
+    /// Appends an effect.
+    pub fn effect(&mut self, op: Op, args: [Value; 3], imm: u64) {
+        self.push(Node { op, ty: Ty::Void, shape: Shape::Uniform, fenv: Fenv::Any, args, imm });
+    }
+
+    /// Forgets lane values for the purpose of finding them again: after a segment boundary it is cheaper to
+    /// compute anew than to carry over. Uniform values stay.
+    pub fn forget_lanes(&mut self) {
+        self.numbering.retain(|node, _| node.shape == Shape::Uniform);
+    }
+
+    fn push(&mut self, node: Node) -> Value {
+        let value = Value(u32::try_from(self.nodes.len()).expect("a block has fewer than 2^32 nodes"));
+        self.nodes.push(node);
+        value
+    }
+}

@@ -1,0 +1,38 @@
+//! GCN to host code: basic blocks become lane IR, lane IR becomes strip-mined SIMD loops.
+//!
+//! [`Jit`] is the executor. [`translate`] reads as the stages do: blocks are found ([`cfg`]), built into lane IR
+//! ([`build`], the twins of the interpreter's functions), planned into segments ([`pass`]), lowered and compiled
+//! ([`lower`], [`jit`]). Only `lower` and `jit` know Cranelift.
+
+pub mod access;
+pub mod build;
+pub mod cache;
+pub mod cfg;
+pub mod fenv;
+pub mod jit;
+pub mod lane;
+pub mod libcall;
+pub mod lower;
+pub mod pass;
+
+pub use cache::{Jit, JitStats, Worker};
+
+use gcnjit_isa::Target;
+use gcnjit_rt::{Mode, Trap, View};
+use lower::{Planned, Shaping};
+use std::sync::OnceLock;
+
+/// Translates everything that direct jumps reach from `entry`, for waves in `mode`.
+///
+/// # Errors
+/// [`Trap::Decode`] or a bad jump at the entry; [`Trap::Unimplemented`] for any instruction in the unit.
+pub fn translate(view: &View, target: Target, entry: u64, mode: Mode, id: usize) -> Result<jit::Unit, Box<Trap>> {
+    static ISA: OnceLock<cranelift_codegen::isa::OwnedTargetIsa> = OnceLock::new();
+    let mut blocks = Vec::new();
+    for guest in cfg::blocks(view, target, entry)? {
+        let block = build::block(&guest, target, mode)?;
+        let plan = pass::segment::plan(&block, mode);
+        blocks.push(Planned { block, plan });
+    }
+    Ok(jit::compile(ISA.get_or_init(jit::host_isa), id, blocks, mode, Shaping::default()))
+}

@@ -1,0 +1,131 @@
+//! Libcalls: what translated code calls in the host.
+//!
+//! A libcall on rows works on 64 lanes at once: `fn(result, a, b, c, immediate)`, each pointer a row of 64 values of
+//! 32 or 64 bits; unused ones repeat the result. It exists compiled for AVX-512, for AVX2 and portably; the level is
+//! chosen once, when the first kernel is translated. A libcall on uniform values is
+//! `fn(u64, u64, u64, immediate) -> u64`.
+//!
+//! Translated code runs with the guest's MXCSR. Libcalls that do float arithmetic run under the host's (see
+//! [`with_host_fenv`]); all others do none.
+
+pub mod functions;
+mod table;
+
+pub use table::{RowOp, TABLE, UNIFORM_TABLE, UniformOp};
+
+use crate::fenv;
+use crate::jit::Context;
+use gcnjit_rt::Wave;
+use std::arch::asm;
+use std::sync::OnceLock;
+
+/// The type of a libcall on rows.
+pub type RowCall = unsafe extern "C" fn(*mut u8, *const u8, *const u8, *const u8, u64);
+
+/// The type of a libcall on uniform values.
+pub type UniformCall = extern "C" fn(u64, u64, u64, u64) -> u64;
+
+/// What the host's vector units can do.
+#[allow(missing_docs, reason = "the names of the extensions")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Level { Portable, Avx2, Avx512 }
+
+impl Level {
+    /// The best level of this host, or the one that `GCNJIT_LEVEL` (portable, avx2, avx512) forces below it.
+    pub fn of_host() -> Level {
+        static LEVEL: OnceLock<Level> = OnceLock::new();
+        *LEVEL.get_or_init(|| {
+            let host = detected();
+            match std::env::var("GCNJIT_LEVEL").as_deref() {
+                Ok("portable") => Level::Portable,
+                Ok("avx2") if host != Level::Portable => Level::Avx2,
+                _ => host,
+            }
+        })
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn detected() -> Level {
+    if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vl") && is_x86_feature_detected!("avx512cd")
+    {
+        Level::Avx512
+    } else if is_x86_feature_detected!("avx2") {
+        Level::Avx2
+    } else {
+        Level::Portable
+    }
+}
+
+/// A libcall on rows in its three forms.
+pub struct Helper {
+    /// For listings.
+    pub name: &'static str,
+    forms: [RowCall; 3],
+}
+
+impl Helper {
+    /// The form for this host.
+    pub fn address(&self) -> usize {
+        self.forms[Level::of_host() as usize] as *const () as usize
+    }
+}
+
+/// Sets MXCSR. Called by translated code, around float work in another environment.
+pub extern "C" fn set_mxcsr(word: u32) {
+    // SAFETY: every value that reaches this masks all exceptions, so no instruction traps because of it; code that
+    // runs under it is translated code or does no float arithmetic.
+    unsafe { asm!("ldmxcsr [{}]", in(reg) &raw const word, options(nostack, readonly)) }
+}
+
+/// Reads MXCSR.
+pub fn mxcsr() -> u32 {
+    let mut word = 0u32;
+    // SAFETY: stores to the local only.
+    unsafe { asm!("stmxcsr [{}]", in(reg) &raw mut word, options(nostack)) }
+    word
+}
+
+/// Sets the environment Rust expects; the result is the one to go back to.
+pub fn enter_host_fenv() -> u32 {
+    let guest = mxcsr();
+    set_mxcsr(fenv::HOST);
+    guest
+}
+
+/// Copies the lanes of `mask` from one row to another.
+///
+/// # Safety
+/// Both are valid rows of dwords, the same or disjoint.
+pub unsafe extern "C" fn blend(to: *mut u32, from: *const u32, mask: u64) {
+    for lane in 0..64 {
+        if mask >> lane & 1 != 0 {
+            // SAFETY: the caller's contract; lane < 64.
+            unsafe { *to.add(lane) = *from.add(lane) };
+        }
+    }
+}
+
+/// A memory access of translated code; the result is not 0 if it faulted.
+///
+/// # Safety
+/// `wave` and `context` are those that the translated code was called with, and `access` one of its unit's.
+pub unsafe extern "C" fn access(
+    wave: *mut Wave,
+    context: *mut Context<'_>,
+    access: *const crate::access::Access,
+    site: u32,
+) -> u32 {
+    // SAFETY: the caller's contract; translated code holds no references, so these are unique while the call lasts.
+    let (wave, context, access) = unsafe { (&mut *wave, &mut *context, &*access) };
+    let site = &mut context.sites[site as usize];
+    match access.run(wave, context.env, site) {
+        Ok(()) => 0,
+        Err(bad) => {
+            wave.pc = access.pc;
+            context.bad = Some(bad);
+            1
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! The libcalls. A row: `kind name: result = (argument: type, …), immediate => the value of a lane`; the kind is
+//! `float` if it does float arithmetic and `bits` if it does none. Behind the lone semicolon stand libcalls that cross
+//! lanes, with their functions.
+
+#![allow(clippy::identity_op, clippy::unnecessary_cast, reason = "rows are uniform, whatever their types")]
+
+use super::functions::dpp_source;
+use super::{Helper, UniformCall};
+
+/// Makes the enum and table of row libcalls. A row: `name: result = (a: type, …), imm => value of a lane`.
+/// `float` before a name: it does float arithmetic.
+macro_rules! row_calls {
+    (
+        $($kind:ident $name:ident: $d:ty = ($($a:ident: $t:ty),*), $imm:ident => $body:expr;)*
+        ; $($cross:ident = $function:path;)*
+    ) => {
+        /// A libcall on rows.
+        #[allow(non_camel_case_types, missing_docs, reason = "named after what they compute, like functions")]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[repr(u32)]
+        pub enum RowOp { $($name,)* $($cross),* }
+
+        /// All libcalls on rows, as [`RowOp`] counts them.
+        pub static TABLE: &[Helper] = &[$(Helper {
+            name: stringify!($name),
+            forms: [forms::$name::portable, forms::$name::avx2, forms::$name::avx512],
+        },)* $(Helper { name: stringify!($cross), forms: [$function; 3] }),*];
+
+        mod forms {
+            $(pub mod $name {
+                #[allow(unused_imports, reason = "not every libcall needs the functions")]
+                use crate::libcall::functions::*;
+
+                /// # Safety
+                /// The pointers are rows of the types named: valid, aligned, the result's distinct from the others.
+                #[inline(always)]
+                unsafe fn body(d: *mut u8, rows: [*const u8; 3], $imm: u64) {
+                    let _ = ($imm, &rows);
+                    // SAFETY: the caller's contract.
+                    let d = unsafe { &mut *d.cast::<[$d; 64]>() };
+                    let mut rows = rows.into_iter();
+                    $(
+                        // SAFETY: the caller's contract; there are at most three arguments.
+                        let $a = unsafe { &*rows.next().unwrap_unchecked().cast::<[$t; 64]>() };
+                    )*
+                    let _ = &mut rows;
+                    for lane in 0..64 {
+                        $(let $a = $a[lane];)*
+                        d[lane] = $body;
+                    }
+                }
+
+                /// # Safety
+                /// As `body`.
+                pub unsafe extern "C" fn portable(d: *mut u8, a: *const u8, b: *const u8, c: *const u8, imm: u64) {
+                    // SAFETY: the caller's contract.
+                    row_calls!(@$kind unsafe { body(d, [a, b, c], imm) })
+                }
+
+                /// # Safety
+                /// As `body`, and the host has AVX2.
+                #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+                pub unsafe extern "C" fn avx2(d: *mut u8, a: *const u8, b: *const u8, c: *const u8, imm: u64) {
+                    // SAFETY: the caller's contract.
+                    row_calls!(@$kind unsafe { body(d, [a, b, c], imm) })
+                }
+
+                /// # Safety
+                /// As `body`, and the host has AVX-512.
+                #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512cd")]
+                pub unsafe extern "C" fn avx512(d: *mut u8, a: *const u8, b: *const u8, c: *const u8, imm: u64) {
+                    // SAFETY: the caller's contract.
+                    row_calls!(@$kind unsafe { body(d, [a, b, c], imm) })
+                }
+            })*
+        }
+    };
+    (@float $call:expr) => {{
+        let guest = crate::libcall::enter_host_fenv();
+        $call;
+        crate::libcall::set_mxcsr(guest);
+    }};
+    (@bits $call:expr) => { $call };
+}
+
+macro_rules! uniform_calls {
+    ($($name:ident($a:ident, $b:ident, $c:ident, $imm:ident) => $body:expr;)*) => {
+        /// A libcall on uniform values.
+        #[allow(non_camel_case_types, missing_docs, reason = "named after what they compute, like functions")]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[repr(u32)]
+        pub enum UniformOp { $($name),* }
+
+        /// All libcalls on uniform values, as [`UniformOp`] counts them.
+        pub static UNIFORM_TABLE: &[UniformCall] = &[$({
+            extern "C" fn $name($a: u64, $b: u64, $c: u64, $imm: u64) -> u64 {
+                let _ = ($a, $b, $c, $imm);
+                $body
+            }
+            $name
+        }),*];
+    };
+}
+
+row_calls! {
+    bits  shl: u32 = (a: u32, n: u32), _imm => a << (n & 31);
+    bits  shr: u32 = (a: u32, n: u32), _imm => a >> (n & 31);
+    bits  sar: u32 = (a: u32, n: u32), _imm => ((a as i32) >> (n & 31)) as u32;
+    bits  shl64: u64 = (a: u64, n: u32), _imm => a << (n & 63);
+    bits  shr64: u64 = (a: u64, n: u32), _imm => a >> (n & 63);
+    bits  sar64: u64 = (a: u64, n: u32), _imm => ((a as i64) >> (n & 63)) as u64;
+    bits  align: u32 = (hi: u32, lo: u32, n: u32), _imm => ((u64::from(hi) << 32 | u64::from(lo)) >> (n & 31)) as u32;
+    bits  popcnt: u32 = (a: u32), _imm => a.count_ones();
+    bits  popcnt64: u32 = (a: u64), _imm => a.count_ones();
+    bits  bitrev: u32 = (a: u32), _imm => a.reverse_bits();
+    bits  ffbh_u32: u32 = (a: u32), _imm => ffbh_u32(a);
+    bits  ffbh_i32: u32 = (a: u32), _imm => ffbh_i32(a);
+    bits  ffbl_b32: u32 = (a: u32), _imm => ffbl_b32(a);
+    bits  perm: u32 = (hi: u32, lo: u32, selector: u32), _imm => perm(hi, lo, selector);
+    bits  sad_u8: u32 = (a: u32, b: u32, c: u32), _imm => sad_u8(a, b, c);
+    bits  lerp_u8: u32 = (a: u32, b: u32, c: u32), _imm => lerp_u8(a, b, c);
+    bits  class_f32: u32 = (x: u32, mask: u32), _imm => class_f32(x, mask);
+    bits  class_f64: u32 = (x: u64, mask: u32), _imm => class_f64(x, mask);
+    float rcp_f32: u32 = (x: u32), flush => gcnjit_rt::math::rcp_f32(f32::from_bits(x), flush != 0).to_bits();
+    float rsq_f32: u32 = (x: u32), flush => gcnjit_rt::math::rsq_f32(f32::from_bits(x), flush != 0).to_bits();
+    float sqrt_f32: u32 = (x: u32), flush => gcnjit_rt::math::sqrt_f32(f32::from_bits(x), flush != 0).to_bits();
+    float exp_f32: u32 = (x: u32), flush => gcnjit_rt::math::exp_f32(f32::from_bits(x), flush != 0).to_bits();
+    float log_f32: u32 = (x: u32), flush => gcnjit_rt::math::log_f32(f32::from_bits(x), flush != 0).to_bits();
+    float sin_f32: u32 = (x: u32), flush => gcnjit_rt::math::sin_f32(f32::from_bits(x), flush != 0).to_bits();
+    float cos_f32: u32 = (x: u32), flush => gcnjit_rt::math::cos_f32(f32::from_bits(x), flush != 0).to_bits();
+    float rcp_f64: u64 = (x: u64), _imm => gcnjit_rt::math::rcp_f64(f64::from_bits(x)).to_bits();
+    float rsq_f64: u64 = (x: u64), _imm => gcnjit_rt::math::rsq_f64(f64::from_bits(x)).to_bits();
+    float sqrt_f64: u64 = (x: u64), _imm => gcnjit_rt::math::sqrt_f64(f64::from_bits(x)).to_bits();
+    bits  mbcnt: u32 = (x: u32, lane: u32), half => mbcnt(x, lane, half as u32);
+    bits  ldexp_f32: u32 = (x: u32, n: u32), rules => ldexp_f32(x, n as i32, rules);
+    bits  ldexp_f64: u64 = (x: u64, n: u32), rules => ldexp_f64(x, n as i32, rules);
+    bits  frexp_exp_f32: u32 = (x: u32), rules => frexp_exp_f32(x, rules);
+    bits  frexp_mant_f32: u32 = (x: u32), rules => frexp_mant_f32(x, rules);
+    bits  f16_to_f32: u32 = (x: u32), rules => f16_to_f32(x, rules);
+    float f32_to_f16: u32 = (x: u32), rules => f32_to_f16(x, rules);
+    float add_f16: u32 = (x: u32, y: u32), rules => add_f16(x, y, rules);
+    float sub_f16: u32 = (x: u32, y: u32), rules => sub_f16(x, y, rules);
+    float mul_f16: u32 = (x: u32, y: u32), rules => mul_f16(x, y, rules);
+    bits  div_fixup_f32: u32 = (q: u32, y: u32, x: u32), rules => div_fixup_f32(q, y, x, rules);
+    bits  div_fixup_f64: u64 = (q: u64, y: u64, x: u64), rules => div_fixup_f64(q, y, x, rules);
+    bits  div_scale_f32: u32 = (s: u32, y: u32, x: u32), rules => div_scale_f32(s, y, x, rules).0;
+    bits  div_scale_flag_f32: u32 = (s: u32, y: u32, x: u32), rules => u32::from(div_scale_f32(s, y, x, rules).1);
+    bits  div_scale_f64: u64 = (s: u64, y: u64, x: u64), rules => div_scale_f64(s, y, x, rules).0;
+    bits  div_scale_flag_f64: u32 = (s: u64, y: u64, x: u64), rules => u32::from(div_scale_f64(s, y, x, rules).1);
+    bits  clamp_f16: u32 = (x: u32), dx10 => clamp_f16(x, dx10 != 0);
+
+    ;
+    dpp = dpp;
+}
+
+uniform_calls! {
+    dpp_valid(exec, _b, _c, ctrl) => valid_lanes(exec, ctrl as u16);
+}
+
+/// Source 0 of a DPP instruction: every lane's dword from its source lane, 0 where there is none.
+///
+/// # Safety
+/// The first two pointers are distinct valid rows of dwords.
+unsafe extern "C" fn dpp(d: *mut u8, a: *const u8, _: *const u8, _: *const u8, ctrl: u64) {
+    // SAFETY: the caller's contract.
+    let (d, a) = unsafe { (&mut *d.cast::<[u32; 64]>(), &*a.cast::<[u32; 64]>()) };
+    for (lane, d) in d.iter_mut().enumerate() {
+        *d = dpp_source(ctrl as u16, lane).map_or(0, |source| a[source]);
+    }
+}
+
+/// The lanes whose source lane under DPP control `ctrl` exists and is active.
+fn valid_lanes(exec: u64, ctrl: u16) -> u64 {
+    let valid = |lane: &usize| dpp_source(ctrl, *lane).is_some_and(|source| exec >> source & 1 != 0);
+    (0..64).filter(valid).fold(0, |mask, lane| mask | 1 << lane)
+}

@@ -1,0 +1,368 @@
+//! Lane IR to CLIF: one host function for a kernel's blocks.
+//!
+//! `fn(wave: *mut Wave, context: *mut Context, block: u32) -> Exit`. Every guest block is an entry. Between blocks
+//! all guest state is in [`Wave`]; inside one, uniform values are CLIF scalars and lane values exist in a segment's
+//! loop only. On return `wave.pc` is where the wave goes on.
+//!
+//! The frame has the slots of the plan. Floating point: see [`crate::fenv`].
+
+mod scalar;
+mod segment;
+mod vector;
+
+use crate::fenv;
+use crate::jit::{Context, Exit};
+use crate::libcall;
+use crate::lane::{Block, Fenv, Node, Op, Shape, Term, Ty, Value};
+use crate::pass::segment::{Plan, Step};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::{
+    self, AbiParam, InstBuilder, JumpTableData, MemFlagsData, Signature, StackSlot, StackSlotData, StackSlotKind,
+};
+use cranelift_codegen::isa::{CallConv, TargetIsa};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use gcnjit_rt::{Mode, Row, Wave};
+use std::collections::HashMap;
+use std::mem::{offset_of, size_of};
+
+/// How segments are lowered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Shaping {
+    /// Vectors of four lanes that one iteration works on: 1, 2, 4, 8 or 16.
+    pub vectors: usize,
+}
+
+impl Default for Shaping {
+    fn default() -> Self {
+        Shaping { vectors: 2 }
+    }
+}
+
+/// A block with its plan.
+pub struct Planned {
+    /// The block.
+    pub block: Block,
+    /// When its nodes run.
+    pub plan: Plan,
+}
+
+/// The signature of translated code.
+pub fn signature(call_conv: CallConv) -> Signature {
+    let mut signature = Signature::new(call_conv);
+    signature.params.extend([AbiParam::new(I64), AbiParam::new(I64), AbiParam::new(I32)]);
+    signature.returns.push(AbiParam::new(I32));
+    signature
+}
+
+/// Builds the function of `blocks`; entry `i` is block `i`.
+pub fn lower(func: &mut ir::Function, isa: &dyn TargetIsa, blocks: &[Planned], mode: Mode, shaping: Shaping) {
+    let mut frontend = FunctionBuilderContext::new();
+    let mut fb = FunctionBuilder::new(func, &mut frontend);
+    let frame = frame(&mut fb, blocks);
+    let entry = fb.create_block();
+    fb.append_block_params_for_function_params(entry);
+    let guest: Vec<ir::Block> = blocks.iter().map(|_| fb.create_block()).collect();
+    let targets = blocks.iter().map(|planned| planned.block.pc).zip(guest.iter().copied()).collect();
+    fb.switch_to_block(entry);
+    let params = fb.block_params(entry).to_vec();
+    dispatch(&mut fb, params[2], &guest);
+    let mut first_site = 0;
+    for (planned, start) in blocks.iter().zip(&guest) {
+        fb.switch_to_block(*start);
+        let mut lower = Lower {
+            fb: &mut fb,
+            block: &planned.block,
+            plan: &planned.plan,
+            targets: &targets,
+            wave: params[0],
+            context: params[1],
+            frame,
+            mode,
+            shaping,
+            call_conv: isa.default_call_conv(),
+            uniform: vec![None; planned.block.nodes.len()],
+            fenv: Fenv::F32,
+            first_site,
+        };
+        lower.block();
+        first_site += planned.block.accesses.len();
+    }
+    fb.seal_all_blocks();
+    fb.finalize(isa.frontend_config());
+}
+
+fn frame(fb: &mut FunctionBuilder<'_>, blocks: &[Planned]) -> StackSlot {
+    let slots = blocks.iter().map(|planned| planned.plan.slot_count).max().unwrap_or(0) + SCRATCH_ROWS;
+    let bytes = (slots * size_of::<Row>()) as u32;
+    fb.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, bytes, 4))
+}
+
+/// Rows at the start of the frame for uniform arguments of libcalls: three, of 64 bits each.
+const SCRATCH_ROWS: usize = 6;
+
+fn dispatch(fb: &mut FunctionBuilder<'_>, index: ir::Value, guest: &[ir::Block]) {
+    let none = fb.create_block();
+    let pool = &mut fb.func.dfg.value_lists;
+    let calls: Vec<_> = guest.iter().map(|block| ir::BlockCall::new(*block, [], pool)).collect();
+    let default = ir::BlockCall::new(none, [], pool);
+    let table = fb.create_jump_table(JumpTableData::new(default, &calls));
+    fb.ins().br_table(index, table);
+    fb.switch_to_block(none);
+    fb.ins().trap(ir::TrapCode::unwrap_user(1));
+}
+
+/// The lowering of one guest block.
+struct Lower<'a, 'f> {
+    fb: &'a mut FunctionBuilder<'f>,
+    block: &'a Block,
+    plan: &'a Plan,
+    targets: &'a HashMap<u64, ir::Block>,
+    wave: ir::Value,
+    context: ir::Value,
+    frame: StackSlot,
+    mode: Mode,
+    shaping: Shaping,
+    call_conv: CallConv,
+    /// Uniform nodes that have been computed.
+    uniform: Vec<Option<ir::Value>>,
+    /// The environment that holds at this point of the code.
+    fenv: Fenv,
+    /// The unit's number of the block's first access.
+    first_site: usize,
+}
+
+impl Lower<'_, '_> {
+    fn block(&mut self) {
+        self.count_instructions();
+        let plan = self.plan;
+        for (rank, step) in plan.steps.iter().enumerate() {
+            self.step(rank, step);
+        }
+        self.set_fenv(Fenv::F32);
+        self.term();
+    }
+
+    fn step(&mut self, rank: usize, step: &Step) {
+        for value in &step.scalars {
+            self.scalar(*value, rank);
+        }
+        if !step.segment.is_empty() {
+            self.segment(rank, &step.segment);
+        }
+    }
+
+    fn count_instructions(&mut self) {
+        let offset = offset_of!(Wave, executed) as i32;
+        let flags = MemFlagsData::trusted();
+        let count = self.fb.ins().load(I64, flags, self.wave, offset);
+        let count = self.fb.ins().iadd_imm_s(count, i64::from(self.block.instructions));
+        self.fb.ins().store(flags, count, self.wave, offset);
+    }
+
+    fn scalar(&mut self, value: Value, rank: usize) {
+        let node = *self.block.node(value);
+        match node.op {
+            Op::SetSgpr => {
+                let source = self.uniform(node.args[0]);
+                self.store_wave(source, offset_of!(Wave, sgpr) + node.imm as usize * 4);
+            }
+            Op::SetScc => {
+                let source = self.uniform(node.args[0]);
+                let wide = self.fb.ins().uextend(I32, source);
+                self.store_wave(wide, offset_of!(Wave, scc));
+            }
+            Op::SetMode => {
+                let source = self.uniform(node.args[0]);
+                self.store_wave(source, offset_of!(Wave, mode));
+            }
+            Op::SetVgprAt => self.set_vgpr_at(&node, rank),
+            Op::VgprAt => self.vgpr_at(value),
+            Op::Access => self.access(node.imm as usize),
+            Op::Call => self.call(value, rank),
+            Op::ReadLane => self.read_lane(value, rank),
+            _ if node.shape == Shape::Uniform => {
+                self.uniform(value);
+            }
+            _ => {}
+        }
+    }
+
+    fn store_wave(&mut self, value: ir::Value, offset: usize) {
+        self.fb.ins().store(MemFlagsData::trusted(), value, self.wave, offset as i32);
+    }
+
+    /// Switches MXCSR if the environment needs another value than the one in force.
+    fn set_fenv(&mut self, fenv: Fenv) {
+        let (old, new) = (fenv::mxcsr(self.mode, self.fenv), fenv::mxcsr(self.mode, fenv));
+        self.fenv = fenv;
+        if old != new {
+            let word = self.fb.ins().iconst(I32, i64::from(new));
+            self.call_host(libcall::set_mxcsr as *const () as usize, &[word], None);
+        }
+    }
+
+    /// Calls a host function of the C ABI.
+    fn call_host(&mut self, address: usize, args: &[ir::Value], result: Option<ir::Type>) -> Option<ir::Value> {
+        let mut signature = Signature::new(self.call_conv);
+        signature.params.extend(args.iter().map(|arg| AbiParam::new(self.fb.func.dfg.value_type(*arg))));
+        signature.returns.extend(result.map(AbiParam::new));
+        let signature = self.fb.import_signature(signature);
+        let callee = self.fb.ins().iconst(I64, address as i64);
+        let call = self.fb.ins().call_indirect(signature, callee, args);
+        self.fb.inst_results(call).first().copied()
+    }
+
+    /// A memory access: a libcall that may fault.
+    fn access(&mut self, index: usize) {
+        let access = &self.block.accesses[index];
+        let pointer = self.fb.ins().iconst(I64, std::ptr::from_ref(access) as i64);
+        let address = libcall::access as *const () as usize;
+        let site = self.fb.ins().iconst(I32, (self.first_site + index) as i64);
+        let status = self.call_host(address, &[self.wave, self.context, pointer, site], Some(I32));
+        let (fault, next) = (self.fb.create_block(), self.fb.create_block());
+        self.fb.set_cold_block(fault);
+        self.fb.ins().brif(status.expect("access has a result"), fault, &[], next, &[]);
+        self.fb.switch_to_block(fault);
+        self.leave_with(Exit::Fault);
+        self.fb.switch_to_block(next);
+    }
+
+    /// Runs a libcall on rows.
+    fn call(&mut self, value: Value, rank: usize) {
+        let node = *self.block.node(value);
+        let destination = self.slot(value);
+        let mut args = vec![destination];
+        for (i, arg) in node.args().enumerate() {
+            let row = self.row(arg, rank, i);
+            args.push(row);
+        }
+        args.resize(4, destination);
+        let helper = &libcall::TABLE[(node.imm & 0xffff_ffff) as usize];
+        args.push(self.fb.ins().iconst(I64, (node.imm >> 32) as i64));
+        self.call_host(helper.address(), &args, None);
+    }
+
+    /// The address of the row, or pair of rows, that a lane value has in memory; uniform values are spread out.
+    fn row(&mut self, value: Value, rank: usize, scratch: usize) -> ir::Value {
+        let node = *self.block.node(value);
+        if node.shape == Shape::Uniform {
+            return self.spread_to_scratch(value, scratch);
+        }
+        if node.op == Op::Vgpr && self.plan.in_register_file(value, rank) {
+            let offset = offset_of!(Wave, vgpr) + (node.imm & 0xff) as usize * size_of::<Row>();
+            return self.fb.ins().iadd_imm_s(self.wave, offset as i64);
+        }
+        self.slot(value)
+    }
+
+    /// Copies the row of an indexed VGPR to its slot.
+    fn vgpr_at(&mut self, value: Value) {
+        let node = *self.block.node(value);
+        let (slot, row) = (self.slot(value), self.indexed_row(&node, node.args[0]));
+        let all = self.fb.ins().iconst(I64, -1);
+        self.call_host(libcall::blend as *const () as usize, &[slot, row, all], None);
+    }
+
+    /// Blends a row into an indexed VGPR.
+    fn set_vgpr_at(&mut self, node: &Node, rank: usize) {
+        let (source, mask) = (self.row(node.args[0], rank, 0), self.uniform(node.args[1]));
+        let row = self.indexed_row(node, node.args[2]);
+        self.call_host(libcall::blend as *const () as usize, &[row, source, mask], None);
+    }
+
+    /// The address of VGPR `imm` + `index`, modulo the register file.
+    fn indexed_row(&mut self, node: &Node, index: Value) -> ir::Value {
+        let index = self.uniform(index);
+        let register = self.fb.ins().iadd_imm_s(index, (node.imm & 0xff) as i64);
+        let register = self.fb.ins().band_imm_u(register, 255);
+        let register = self.fb.ins().uextend(I64, register);
+        let offset = self.fb.ins().imul_imm_u(register, size_of::<Row>() as i64);
+        let row = self.fb.ins().iadd(self.wave, offset);
+        self.fb.ins().iadd_imm_s(row, offset_of!(Wave, vgpr) as i64)
+    }
+
+    fn slot(&mut self, value: Value) -> ir::Value {
+        let row = SCRATCH_ROWS + self.plan.slots[&value];
+        self.fb.ins().stack_addr(I64, self.frame, (row * size_of::<Row>()) as i32)
+    }
+
+    fn read_lane(&mut self, value: Value, rank: usize) {
+        let node = *self.block.node(value);
+        let result = if self.block.node(node.args[0]).shape == Shape::Uniform {
+            self.uniform(node.args[0])
+        } else {
+            let row = self.row(node.args[0], rank, 0);
+            let lane = self.uniform(node.args[1]);
+            let lane = self.fb.ins().band_imm_u(lane, 63);
+            let lane = self.fb.ins().uextend(I64, lane);
+            let offset = self.fb.ins().ishl_imm_u(lane, 2);
+            let address = self.fb.ins().iadd(row, offset);
+            self.fb.ins().load(I32, MemFlagsData::trusted(), address, 0)
+        };
+        self.uniform[value.index()] = Some(result);
+    }
+
+    fn term(&mut self) {
+        match self.block.term {
+            Term::Jump(pc) => self.go(pc),
+            Term::Branch(condition, yes, no) => {
+                let condition = self.uniform(condition);
+                let (then, other) = (self.fb.create_block(), self.fb.create_block());
+                self.fb.ins().brif(condition, then, &[], other, &[]);
+                self.fb.switch_to_block(then);
+                self.go(yes);
+                self.fb.switch_to_block(other);
+                self.go(no);
+            }
+            Term::Dynamic(pc) => {
+                let pc = self.uniform(pc);
+                self.store_wave(pc, offset_of!(Wave, pc));
+                self.leave_with(Exit::Jump);
+            }
+            Term::End(pc) => self.leave(pc, Exit::End),
+            Term::Barrier(pc) => self.leave(pc, Exit::Barrier),
+            Term::Reenter(pc) => self.leave(pc, Exit::Jump),
+            Term::Trap(pc) => self.leave(pc, Exit::Trap),
+        }
+    }
+
+    /// Goes to the block at `pc`: directly, or out of the function if it is not part of it. A jump backwards
+    /// leaves when the wave's slice is over.
+    fn go(&mut self, pc: u64) {
+        let Some(target) = self.targets.get(&pc).copied() else { return self.leave(pc, Exit::Jump) };
+        if pc > self.block.pc {
+            self.fb.ins().jump(target, &[]);
+            return;
+        }
+        let flags = MemFlagsData::trusted();
+        let executed = self.fb.ins().load(I64, flags, self.wave, offset_of!(Wave, executed) as i32);
+        let limit = self.fb.ins().load(I64, flags, self.context, offset_of!(Context, limit) as i32);
+        let over = self.fb.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, executed, limit);
+        let out = self.fb.create_block();
+        self.fb.set_cold_block(out);
+        self.fb.ins().brif(over, out, &[], target, &[]);
+        self.fb.switch_to_block(out);
+        self.leave(pc, Exit::Yield);
+    }
+
+    fn leave(&mut self, pc: u64, exit: Exit) {
+        let pc = self.fb.ins().iconst(I64, pc as i64);
+        self.store_wave(pc, offset_of!(Wave, pc));
+        self.leave_with(exit);
+    }
+
+    fn leave_with(&mut self, exit: Exit) {
+        let code = self.fb.ins().iconst(I32, exit as i64);
+        self.fb.ins().return_(&[code]);
+    }
+}
+
+/// The CLIF type of a uniform value.
+fn scalar_type(ty: Ty) -> ir::Type {
+    match ty {
+        Ty::B1 => ir::types::I8,
+        Ty::B32 | Ty::Void => I32,
+        Ty::B64 => I64,
+    }
+}

@@ -1,0 +1,369 @@
+//! A segment: a loop over chunks of lanes, made once for EXEC all ones and once under masks.
+
+use super::vector::Lanes;
+use super::{Lower, SCRATCH_ROWS};
+use crate::lane::{Node, Op, Shape, Ty, Value};
+use crate::pass::live::is_cheap;
+use crate::pass::segment::Segment;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{I8X16, I32X4, I64};
+use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData};
+use gcnjit_rt::{LANES, Row, Wave};
+use std::collections::HashMap;
+use std::mem::{offset_of, size_of};
+
+/// What is known of EXEC in a version of a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Version {
+    /// All lanes are active: the mask is true.
+    Full,
+    /// Any lanes may be.
+    Masked,
+}
+
+/// A version of a segment while it is built.
+pub(super) struct Body {
+    /// Which.
+    pub version: Version,
+    /// The step.
+    pub rank: usize,
+    /// The mask value that `Full` takes for true.
+    pub exec: Option<Value>,
+    /// Lane values of this iteration.
+    pub lanes: Vec<Option<Lanes>>,
+    /// Uniform values as vectors, made before the loop.
+    pub splats: HashMap<Value, ir::Value>,
+    /// Byte offset of the chunk in a row of dwords.
+    pub offset: ir::Value,
+    /// `wave + offset`, and `frame + offset`.
+    pub wave: ir::Value,
+    /// See `wave`.
+    pub frame: ir::Value,
+    /// The chunk's part of a mask, from bit 0, by mask value.
+    pub nibbles: HashMap<Value, ir::Value>,
+}
+
+impl Lower<'_, '_> {
+    /// Emits the segment; afterwards its bits are uniform values.
+    pub(super) fn segment(&mut self, rank: usize, segment: &Segment) {
+        if let Some(fenv) = segment.fenv {
+            self.set_fenv(fenv);
+        }
+        let exec = self.exec_of(rank, segment);
+        self.compute_scalars(rank, segment);
+        let join = self.fb.create_block();
+        let results: Vec<ir::Value> = segment.bits.iter().map(|_| self.fb.append_block_param(join, I64)).collect();
+        match exec.map(|exec| (exec, self.uniform(exec))) {
+            None => self.version(rank, segment, None, Version::Masked, join),
+            Some((exec, mask)) => {
+                let (full, masked) = (self.fb.create_block(), self.fb.create_block());
+                let all = self.fb.ins().icmp_imm_s(IntCC::Equal, mask, -1);
+                self.fb.ins().brif(all, full, &[], masked, &[]);
+                self.fb.switch_to_block(full);
+                self.version(rank, segment, Some(exec), Version::Full, join);
+                self.fb.switch_to_block(masked);
+                self.version(rank, segment, Some(exec), Version::Masked, join);
+            }
+        }
+        self.fb.switch_to_block(join);
+        for (value, result) in segment.bits.iter().zip(results) {
+            self.uniform[value.index()] = Some(result);
+        }
+    }
+
+    /// The mask most of the segment is under: the last one that is spread in it.
+    fn exec_of(&self, rank: usize, segment: &Segment) -> Option<Value> {
+        let needed = self.needed(rank, segment, None);
+        let spread = needed.iter().rev().find(|value| self.block.node(**value).op == Op::Spread);
+        spread.map(|value| self.block.node(*value).args[0])
+    }
+
+    /// Computes every scalar that the loop uses, before the versions part.
+    fn compute_scalars(&mut self, rank: usize, segment: &Segment) {
+        for value in self.needed(rank, segment, None) {
+            if self.block.node(value).shape == Shape::Uniform {
+                self.uniform(value);
+            }
+        }
+    }
+
+    /// The values that the roots need in this segment, in program order. With `full` given, that mask is all
+    /// ones, and what only inactive lanes would need is left out.
+    fn needed(&self, rank: usize, segment: &Segment, full: Option<Value>) -> Vec<Value> {
+        let mut needed = vec![false; self.block.nodes.len()];
+        let mut work: Vec<Value> = segment.spills.clone();
+        work.extend(segment.sets.iter().chain(&segment.bits).map(|root| self.block.node(*root).args[0]));
+        while let Some(value) = work.pop() {
+            let value = self.resolved(value, full);
+            if std::mem::replace(&mut needed[value.index()], true) || self.is_loaded(value, rank) {
+                continue;
+            }
+            let node = self.block.node(value);
+            if node.shape == Shape::Lane {
+                work.extend(node.args());
+            }
+        }
+        let numbered = needed.iter().enumerate().filter(|(_, needed)| **needed);
+        numbered.map(|(i, _)| Value(i as u32)).collect()
+    }
+
+    /// Looks through operations that do nothing when the mask `full` is all ones.
+    pub(super) fn resolved(&self, value: Value, full: Option<Value>) -> Value {
+        let node = self.block.node(value);
+        let is_full = |v: Value| full.is_some() && self.is_spread_of(v, full);
+        match node.op {
+            Op::Select if is_full(node.args[0]) => self.resolved(node.args[1], full),
+            Op::And if node.ty == Ty::B1 && is_full(node.args[0]) => self.resolved(node.args[1], full),
+            Op::And if node.ty == Ty::B1 && is_full(node.args[1]) => self.resolved(node.args[0], full),
+            _ => value,
+        }
+    }
+
+    fn is_spread_of(&self, value: Value, mask: Option<Value>) -> bool {
+        let node = self.block.node(value);
+        node.op == Op::Spread && Some(node.args[0]) == mask
+    }
+
+    /// Whether segment `rank` finds the value in its slot instead of computing it.
+    pub(super) fn is_loaded(&self, value: Value, rank: usize) -> bool {
+        let node = self.block.node(value);
+        if node.shape == Shape::Uniform {
+            return false;
+        }
+        let here = self.plan.ranks[value.index()] == Some(rank) && !node.is_row();
+        let in_file = node.op == Op::Vgpr && self.plan.in_register_file(value, rank);
+        !here && !in_file && !is_cheap(self.block, value) && self.plan.slots.contains_key(&value)
+    }
+
+    fn version(&mut self, rank: usize, segment: &Segment, exec: Option<Value>, version: Version, join: ir::Block) {
+        let full = if version == Version::Full { exec } else { None };
+        let needed = self.needed(rank, segment, full);
+        let splats = self.splats(&needed);
+        let frame = self.fb.ins().stack_addr(I64, self.frame, (SCRATCH_ROWS * size_of::<Row>()) as i32);
+        let zero = self.fb.ins().iconst(I64, 0);
+        let (body_block, next) = (self.fb.create_block(), self.fb.create_block());
+        let offset = self.fb.append_block_param(body_block, I64);
+        let carried: Vec<ir::Value> = segment.bits.iter().map(|_| self.fb.append_block_param(body_block, I64)).collect();
+        let found: Vec<ir::Value> = segment.bits.iter().map(|_| self.fb.append_block_param(next, I64)).collect();
+        let initial: Vec<ir::BlockArg> = vec![zero; 1 + carried.len()].into_iter().map(Into::into).collect();
+        self.fb.ins().jump(body_block, &initial);
+        self.fb.switch_to_block(body_block);
+        let wave = self.fb.ins().iadd(self.wave, offset);
+        let frame = self.fb.ins().iadd(frame, offset);
+        let lanes = vec![None; self.block.nodes.len()];
+        let mut body = Body { version, rank, exec, lanes, splats, offset, wave, frame, nibbles: HashMap::new() };
+        if version == Version::Masked && self.is_idle_without(segment, exec) {
+            self.skip_idle_chunk(&mut body, exec.expect("only masked work is idle"), next, &carried);
+        }
+        for value in needed {
+            if self.block.node(value).shape == Shape::Lane {
+                let lanes = self.lane_value(&mut body, value, full);
+                body.lanes[value.index()] = Some(lanes);
+            }
+        }
+        let bits = self.commit(&mut body, segment, full, &carried);
+        let bits: Vec<ir::BlockArg> = bits.into_iter().map(Into::into).collect();
+        self.fb.ins().jump(next, &bits);
+        self.fb.switch_to_block(next);
+        self.close_loop(offset, &found, body_block, join);
+    }
+
+    fn close_loop(&mut self, offset: ir::Value, found: &[ir::Value], body: ir::Block, join: ir::Block) {
+        let stride = self.shaping.vectors as i64 * 16;
+        let advanced = self.fb.ins().iadd_imm_s(offset, stride);
+        let more = self.fb.ins().icmp_imm_s(IntCC::UnsignedLessThan, advanced, size_of::<Row>() as i64);
+        let again: Vec<ir::BlockArg> = std::iter::once(advanced).chain(found.iter().copied()).map(Into::into).collect();
+        let done: Vec<ir::BlockArg> = found.iter().copied().map(Into::into).collect();
+        self.fb.ins().brif(more, body, &again, join, &done);
+    }
+
+    /// Whether a chunk without active lanes changes nothing: all writes are blended under the mask.
+    fn is_idle_without(&self, segment: &Segment, exec: Option<Value>) -> bool {
+        let blended = |root: &Value| {
+            let set = self.block.node(*root);
+            let value = self.block.node(set.args[0]);
+            let old = |v: Value| self.block.node(v);
+            value.op == Op::Select
+                && self.is_spread_of(value.args[0], exec)
+                && old(value.args[2]).op == Op::Vgpr
+                && old(value.args[2]).imm & 0xff == set.imm
+        };
+        let masked = |root: &Value| {
+            let mask = self.block.node(self.block.node(*root).args[0]);
+            mask.op == Op::And && mask.args().any(|arg| self.is_spread_of(arg, exec))
+        };
+        exec.is_some()
+            && segment.spills.is_empty()
+            && segment.sets.iter().all(blended)
+            && segment.bits.iter().all(masked)
+    }
+
+    fn skip_idle_chunk(&mut self, body: &mut Body, exec: Value, next: ir::Block, carried: &[ir::Value]) {
+        let nibble = self.nibble(body, exec);
+        let lanes = self.shaping.vectors as u32 * 4;
+        let mask = if lanes >= 64 { -1 } else { (1i64 << lanes) - 1 };
+        let active = self.fb.ins().band_imm_s(nibble, mask);
+        let busy = self.fb.create_block();
+        let carried: Vec<ir::BlockArg> = carried.iter().copied().map(Into::into).collect();
+        self.fb.ins().brif(active, busy, &[], next, &carried);
+        self.fb.switch_to_block(busy);
+    }
+
+    /// The mask shifted so that the chunk's lanes start at bit 0.
+    pub(super) fn nibble(&mut self, body: &mut Body, mask: Value) -> ir::Value {
+        if let Some(known) = body.nibbles.get(&mask) {
+            return *known;
+        }
+        let bits = self.uniform[mask.index()].expect("masks are computed before the loop");
+        let lane = self.fb.ins().ushr_imm_u(body.offset, 2);
+        let shifted = self.fb.ins().ushr(bits, lane);
+        body.nibbles.insert(mask, shifted);
+        shifted
+    }
+
+    fn splats(&mut self, needed: &[Value]) -> HashMap<Value, ir::Value> {
+        let used: Vec<Value> =
+            needed.iter().copied().filter(|value| self.block.node(*value).shape == Shape::Uniform).collect();
+        used.into_iter().map(|value| (value, self.splat(value))).collect()
+    }
+
+    fn splat(&mut self, value: Value) -> ir::Value {
+        let scalar = self.uniform[value.index()].expect("scalars are computed before the loop");
+        match self.block.node(value).ty {
+            Ty::B64 => self.fb.ins().splat(ir::types::I64X2, scalar),
+            Ty::B1 => {
+                let wide = self.fb.ins().uextend(ir::types::I32, scalar);
+                let ones = self.fb.ins().ineg(wide);
+                self.fb.ins().splat(I32X4, ones)
+            }
+            _ => self.fb.ins().splat(I32X4, scalar),
+        }
+    }
+
+    /// Writes registers and slots, collects bits.
+    fn commit(&mut self, body: &mut Body, segment: &Segment, full: Option<Value>, carried: &[ir::Value]) -> Vec<ir::Value> {
+        for set in &segment.sets {
+            let node = *self.block.node(*set);
+            let value = self.lanes_of(body, self.resolved(node.args[0], full), Ty::B32);
+            let row = offset_of!(Wave, vgpr) + node.imm as usize * size_of::<Row>();
+            self.store_row(&value, body.wave, row);
+        }
+        for spill in &segment.spills {
+            let ty = self.block.node(*spill).ty;
+            let value = self.lanes_of(body, self.resolved(*spill, full), ty);
+            self.store_slot(body, *spill, &value);
+        }
+        let mut result = Vec::new();
+        for (root, carried) in segment.bits.iter().zip(carried) {
+            let node: Node = *self.block.node(*root);
+            let mask = self.lanes_of(body, self.resolved(node.args[0], full), Ty::B1);
+            result.push(self.collect_bits(body, &mask, *carried));
+        }
+        result
+    }
+
+    fn store_slot(&mut self, body: &Body, value: Value, lanes: &Lanes) {
+        let row = self.plan.slots[&value] * size_of::<Row>();
+        if self.block.node(value).ty == Ty::B64 {
+            // A slot of 64-bit values is linear: lane i at 8 * i, so the chunk is twice as far in.
+            let base = self.fb.ins().iadd(body.frame, body.offset);
+            self.store_row(lanes, base, row);
+        } else {
+            self.store_row(lanes, body.frame, row);
+        }
+    }
+
+    fn store_row(&mut self, lanes: &Lanes, base: ir::Value, row: usize) {
+        for (i, vector) in lanes.iter().enumerate() {
+            self.fb.ins().store(MemFlagsData::trusted(), *vector, base, (row + 16 * i) as i32);
+        }
+    }
+
+    fn collect_bits(&mut self, body: &Body, mask: &Lanes, carried: ir::Value) -> ir::Value {
+        let lane = self.fb.ins().ushr_imm_u(body.offset, 2);
+        let mut all: Option<ir::Value> = None;
+        for (i, vector) in mask.iter().enumerate() {
+            let bits = self.fb.ins().vhigh_bits(I64, *vector);
+            let placed = if i == 0 { bits } else { self.fb.ins().ishl_imm_u(bits, 4 * i as i64) };
+            all = Some(all.map_or(placed, |all| self.fb.ins().bor(all, placed)));
+        }
+        let placed = self.fb.ins().ishl(all.expect("a segment has vectors"), lane);
+        self.fb.ins().bor(carried, placed)
+    }
+
+    /// Reads the chunk of a value's slot.
+    pub(super) fn load_slot(&mut self, body: &Body, value: Value) -> Lanes {
+        let row = self.plan.slots[&value] * size_of::<Row>();
+        match self.block.node(value).ty {
+            Ty::B64 => {
+                let base = self.fb.ins().iadd(body.frame, body.offset);
+                self.load_row(base, row, ir::types::I64X2, 2 * self.shaping.vectors)
+            }
+            _ => self.load_row(body.frame, row, I32X4, self.shaping.vectors),
+        }
+    }
+
+    /// Reads the chunk of a VGPR.
+    pub(super) fn load_vgpr(&mut self, body: &Body, register: u64) -> Lanes {
+        let row = offset_of!(Wave, vgpr) + register as usize * size_of::<Row>();
+        self.load_row(body.wave, row, I32X4, self.shaping.vectors)
+    }
+
+    fn load_row(&mut self, base: ir::Value, row: usize, ty: ir::Type, count: usize) -> Lanes {
+        let load = |i| self.fb.ins().load(ty, MemFlagsData::trusted(), base, (row + 16 * i) as i32);
+        (0..count).map(load).collect()
+    }
+
+    /// The bits of a mask as lane masks of this chunk.
+    pub(super) fn spread_mask(&mut self, body: &mut Body, mask: Value) -> Lanes {
+        let nibble = self.nibble(body, mask);
+        let table = self.fb.ins().iconst(I64, MASKS.0.as_ptr() as i64);
+        let mut lanes = Lanes::new();
+        for i in 0..self.shaping.vectors {
+            let part = if i == 0 { nibble } else { self.fb.ins().ushr_imm_u(nibble, 4 * i as i64) };
+            let part = self.fb.ins().band_imm_u(part, 15);
+            let offset = self.fb.ins().ishl_imm_u(part, 4);
+            let address = self.fb.ins().iadd(table, offset);
+            lanes.push(self.fb.ins().load(I32X4, MemFlagsData::trusted().with_readonly(), address, 0));
+        }
+        lanes
+    }
+
+    /// The numbers of this chunk's lanes.
+    pub(super) fn lane_ids(&mut self, body: &Body) -> Lanes {
+        let first = self.fb.ins().ushr_imm_u(body.offset, 2);
+        let first = self.fb.ins().ireduce(ir::types::I32, first);
+        let mut lanes = Lanes::new();
+        for i in 0..self.shaping.vectors as u8 {
+            let bytes: Vec<u8> = (0..4).flat_map(|lane| u32::from(4 * i + lane).to_le_bytes()).collect();
+            let constant = self.fb.func.dfg.constants.insert(bytes.as_slice().into());
+            let ids = self.fb.ins().vconst(I8X16, constant);
+            let ids = self.cast(ids, I32X4);
+            let base = self.fb.ins().splat(I32X4, first);
+            lanes.push(self.fb.ins().iadd(ids, base));
+        }
+        lanes
+    }
+}
+
+/// Four mask bits as four lanes of zeros or ones.
+#[repr(align(16))]
+struct Masks([[u32; 4]; 16]);
+
+static MASKS: Masks = Masks(masks());
+
+const fn masks() -> [[u32; 4]; 16] {
+    let mut table = [[0; 4]; 16];
+    let mut bits = 0;
+    while bits < 16 {
+        let mut lane = 0;
+        while lane < 4 {
+            table[bits][lane] = if bits >> lane & 1 != 0 { u32::MAX } else { 0 };
+            lane += 1;
+        }
+        bits += 1;
+    }
+    table
+}
+
+const _: () = assert!(LANES == 64);

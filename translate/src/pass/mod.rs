@@ -1,0 +1,5 @@
+//! Passes over the lane IR, in the order in which they run. Folding and common subexpressions are found while a
+//! block is built (`lane::fold`).
+
+pub mod live;
+pub mod segment;
