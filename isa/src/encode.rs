@@ -106,10 +106,8 @@ impl Writer<'_> {
 
     /// The opcode in the family's own encoding.
     fn opcode(&self) -> Result<u32, EncodeError> {
-        let info = self.inst.op.info();
-        let lacks = |note: &Note| matches!(note, Note::Only(feature) if !self.target.has(*feature));
-        match info.code(self.generation) {
-            Some(Code::Native(code)) if !info.notes.iter().any(lacks) => Ok(u32::from(code)),
+        match self.inst.op.info().code(self.generation) {
+            Some(Code::Native(code)) if self.target.supports(self.inst.op) => Ok(u32::from(code)),
             _ => Err(self.missing()),
         }
     }

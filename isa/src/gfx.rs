@@ -3,6 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::op::Note;
+use crate::table::Op;
+
 /// A generation of the instruction set. Opcode numbers are constant inside one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Gen {
@@ -90,6 +93,12 @@ targets! {
 }
 
 impl Target {
+    /// Whether the target has the operation, in whatever encoding.
+    pub fn supports(self, op: Op) -> bool {
+        let lacks = |note: &Note| matches!(note, Note::Only(feature) if !self.has(*feature));
+        op.info().code(self.generation()).is_some() && !op.info().notes.iter().any(lacks)
+    }
+
     /// The target with this `EF_AMDGPU_MACH`, if it is one of ours.
     pub fn from_elf_mach(mach: u32) -> Option<Target> {
         Target::ALL.iter().copied().find(|t| t.elf_mach() == mach)

@@ -2,6 +2,7 @@
 //!
 //! [`Op`] names a row of the [`table`]; [`Decoder`] turns words into [`Inst`]s for a [`Target`].
 
+pub mod asm;
 pub mod decode;
 pub mod disas;
 pub mod encode;

@@ -187,8 +187,7 @@ impl Tables {
     /// Puts a row where its opcode numbers say, if the target has it.
     fn insert(&mut self, op: Op) {
         let info = op.info();
-        let lacks = |note: &Note| matches!(note, Note::Only(feature) if !self.target.has(*feature));
-        let Some(code) = info.code(self.generation).filter(|_| !info.notes.iter().any(lacks)) else { return };
+        let Some(code) = info.code(self.generation).filter(|_| self.target.supports(op)) else { return };
         let entry = Some(Entry::new(op, self.target));
         let native = match code {
             Code::Native(native) => usize::from(native),

@@ -29,6 +29,17 @@ const DATA_FORMATS: [&str; 16] = [
 /// MTBUF number formats; number 6 is a reserved one from gfx8 on.
 const NUMBER_FORMATS: [&str; 8] = ["UNORM", "SNORM", "USCALED", "SSCALED", "UINT", "SINT", "SNORM_OGL", "FLOAT"];
 
+/// The number of a data format by its name without the prefix.
+pub(crate) fn data_format(name: &str) -> Option<u8> {
+    DATA_FORMATS.iter().position(|known| *known == name).map(|at| at as u8)
+}
+
+/// The number of a number format by its name without the prefix.
+pub(crate) fn number_format(name: &str) -> Option<u8> {
+    let name = if name == "RESERVED_6" { NUMBER_FORMATS[6] } else { name };
+    NUMBER_FORMATS.iter().position(|known| *known == name).map(|at| at as u8)
+}
+
 impl Text<'_> {
     /// ` offset:n` unless it is 0.
     fn offset(&mut self) {

@@ -5,6 +5,9 @@ mod operand;
 mod scalar;
 mod vector;
 
+pub(crate) use memory::{data_format, number_format};
+pub(crate) use scalar::{hwreg_id, message_id};
+
 use std::fmt::Write;
 
 use crate::gfx::{Gen, Target};

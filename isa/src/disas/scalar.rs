@@ -24,6 +24,20 @@ const GS_OPS: [&str; 4] = ["GS_OP_NOP", "GS_OP_CUT", "GS_OP_EMIT", "GS_OP_EMIT_C
 const SYSMSG_OPS: [&str; 5] =
     ["", "SYSMSG_OP_ECC_ERR_INTERRUPT", "SYSMSG_OP_REG_RD", "SYSMSG_OP_HOST_TRAP_ACK", "SYSMSG_OP_TTRACE_PC"];
 
+/// The number of a hardware register by its name without the prefix.
+pub(crate) fn hwreg_id(name: &str) -> Option<i64> {
+    let find = |names: &[&str], first: i64| names.iter().position(|known| *known == name).map(|at| at as i64 + first);
+    find(&HWREGS, 0).or(find(&HWREGS_15, 15))
+}
+
+/// The number of a message or of its operation by name.
+pub(crate) fn message_id(name: &str) -> Option<i64> {
+    let find = |names: &[&str], first: i64| names.iter().position(|known| *known == name).map(|at| at as i64 + first);
+    let simple = [("MSG_INTERRUPT", 1), ("MSG_GS", 2), ("MSG_GS_DONE", 3), ("MSG_SYSMSG", 15)];
+    let simple = simple.iter().find(|(known, _)| *known == name).map(|(_, id)| *id);
+    simple.or(find(&MESSAGES_4, 4)).or(find(&GS_OPS, 0)).or(find(&SYSMSG_OPS, 0))
+}
+
 impl Text<'_> {
     /// SOP2, SOP1, SOPC: everything but SCC and tied sources.
     pub(super) fn scalar(&mut self) {
