@@ -131,12 +131,40 @@ impl Rows<'_> {
         unsafe { L::misaligned(self.lo, self.add as u32, bytes - 1) & exec == 0 }
     }
 
+    /// The shortest way for the commonest case: all lanes, side by side.
+    ///
+    /// # Safety
+    /// The features of `L` are enabled.
+    #[inline(always)]
+    unsafe fn full_run<L: Level>(&self, bytes: u32, (start, end): (u64, u64)) -> Option<Spot> {
+        let (lo, last) = (self.lo[0], self.lo[63]);
+        if last.wrapping_sub(lo) != 63 * bytes || last < lo {
+            return None;
+        }
+        let base = self.lane(0);
+        if base < start || base >= end || end - base < 64 * u64::from(bytes) {
+            return None;
+        }
+        // SAFETY: the caller enabled the features.
+        unsafe {
+            let same = self.hi.is_none_or(|hi| L::affine(hi, hi[0], 0));
+            let run = same && L::affine(self.lo, lo, bytes);
+            run.then(|| Spot::new(!0, base, Shape::Contiguous { whole: true }, Offsets::Vgpr(0)))
+        }
+    }
+
     /// Proves that `bytes` bytes at every lane of `exec` (not zero) are inside of `bounds`.
     ///
     /// # Safety
     /// The features of `L` are enabled, and all bytes inside of `bounds` may be accessed.
     #[inline(always)]
     pub(super) unsafe fn locate<L: Level>(&self, exec: u64, bytes: u32, bounds: (u64, u64)) -> Option<Spot> {
+        // SAFETY: the caller enabled the features.
+        if exec == !0
+            && let Some(spot) = unsafe { self.full_run::<L>(bytes, bounds) }
+        {
+            return Some(spot);
+        }
         let (first, last) = (exec.trailing_zeros(), 63 - exec.leading_zeros());
         let (start, end) = bounds;
         let hi = self.hi.map_or(0, |hi| hi[first as usize]);

@@ -79,8 +79,10 @@ trait Word: Copy + Eq {
     fn get(wave: &Wave, first: usize, lane: usize) -> Self;
     fn set(self, wave: &mut Wave, first: usize, lane: usize);
     fn apply(kind: Kind, m: Self, a: Self, b: Self) -> Self;
-    /// What `kind` does with `a` and then `c` it does with this, if there is such a value.
-    fn combine(kind: Kind, a: Self, c: Self) -> Option<Self>;
+    /// What `kind` does with `a` and then `c` it does with this.
+    fn combine(kind: Kind, a: Self, c: Self) -> Self;
+    /// What changes nothing; None for kinds that cannot be combined.
+    fn neutral(kind: Kind) -> Option<Self>;
     /// # Safety
     /// The value at `at` may be read and written, and is aligned; all other threads' writes are atomic or racy guests'.
     unsafe fn shared(kind: Kind, at: *mut u8, a: Self, b: Self) -> Self;
@@ -173,13 +175,17 @@ macro_rules! word {
             }
 
             #[inline(always)]
-            fn combine(kind: Kind, a: $word, c: $word) -> Option<$word> {
+            fn combine(kind: Kind, a: $word, c: $word) -> $word {
+                Self::apply(if kind == Kind::Sub { Kind::Add } else { kind }, a, c, 0)
+            }
+
+            #[inline(always)]
+            fn neutral(kind: Kind) -> Option<$word> {
                 match kind {
-                    Kind::Add | Kind::Sub => Some(a.wrapping_add(c)),
-                    Kind::Swap => Some(c),
-                    Kind::SMin | Kind::UMin | Kind::SMax | Kind::UMax | Kind::And | Kind::Or | Kind::Xor => {
-                        Some(Self::apply(kind, a, c, 0))
-                    }
+                    Kind::Add | Kind::Sub | Kind::Or | Kind::Xor | Kind::UMax => Some(0),
+                    Kind::And | Kind::UMin => Some($word::MAX),
+                    Kind::SMin => Some($signed::MAX as $word),
+                    Kind::SMax => Some($signed::MIN as $word),
                     _ => None,
                 }
             }
@@ -267,13 +273,11 @@ unsafe fn lanes<W: Word>(kind: Kind, atomic: &Atomic, wave: &mut Wave, spot: &Sp
 /// All lanes change the same value and none looks at it: one change, if one can express it.
 #[inline(always)]
 fn combined<W: Word>(kind: Kind, atomic: &Atomic, wave: &Wave, spot: &Spot, local: bool) -> bool {
-    let first = spot.exec.trailing_zeros() as usize;
-    let mut sum = W::get(wave, atomic.a, first);
-    for lane in each(spot.exec & (spot.exec - 1)) {
-        match W::combine(kind, sum, W::get(wave, atomic.a, lane)) {
-            Some(next) => sum = next,
-            None => return false,
-        }
+    let Some(neutral) = W::neutral(kind) else { return false };
+    let mut sum = neutral;
+    for lane in 0..64 {
+        let active = spot.exec >> lane & 1 != 0;
+        sum = W::combine(kind, sum, if active { W::get(wave, atomic.a, lane) } else { neutral });
     }
     // SAFETY: as in `lanes`, whose contract is the caller's.
     unsafe { if local { W::local(kind, spot.base, sum, sum) } else { W::shared(kind, spot.base, sum, sum) } };

@@ -8,7 +8,7 @@ use super::atomic::{self, Atomic, Kind};
 use super::cell::{Form, load_value, mover};
 use super::lanes::{Level, each, levels};
 use super::select::{Selected, What, nothing, optional_vgpr, vgpr};
-use super::{Action, Bad, Fields, Run, Second};
+use super::{Action, Bad, Fields, Run, Second, ZERO};
 use gcnjit_isa::{Ds, Gen, Inst, Note, Operand};
 use gcnjit_rt::gds::Gds;
 use gcnjit_rt::lds::Lds;
@@ -21,14 +21,18 @@ pub(super) fn select(op: Ds, inst: &Inst, generation: Gen) -> Selected {
     let other = |run: Run, data: Operand| {
         let mut f = Fields::new(generation, mem, Action::Other, vgpr(data, 1)?);
         f.address = optional_vgpr(inst.src[0])?;
-        f.moved = optional_vgpr(inst.src[1])?.unwrap_or(0);
+        f.moved = optional_vgpr(inst.src[1])?;
         Ok((run, f))
     };
     match op {
         Ds::ds_nop => Ok(nothing(generation)),
-        Ds::ds_swizzle_b32 => other(swizzle, inst.dst[0]),
+        Ds::ds_swizzle_b32 => {
+            let (run, mut f) = other(pick_swizzle(), inst.dst[0])?;
+            *f.pattern = std::array::from_fn(|i| pattern(generation, mem.offset as u32, i as u32));
+            Ok((run, f))
+        }
         Ds::ds_permute_b32 => other(permute, inst.dst[0]),
-        Ds::ds_bpermute_b32 => other(bpermute, inst.dst[0]),
+        Ds::ds_bpermute_b32 => other(pick_bpermute(), inst.dst[0]),
         Ds::ds_append => other(append, inst.dst[0]),
         Ds::ds_consume => other(consume, inst.dst[0]),
         Ds::ds_read_addtid_b32 | Ds::ds_write_addtid_b32 => add_tid(op, inst, generation),
@@ -45,7 +49,7 @@ fn memory(op: Ds, inst: &Inst, generation: Gen) -> Selected {
     });
     let (action, data, second) = action(what, returns, scale.is_some(), inst)?;
     let mut f = Fields::new(generation, mem, action, data);
-    f.address = Some(vgpr(inst.src[0], 1)?);
+    f.address = vgpr(inst.src[0], 1)?;
     if let Some(scale) = scale {
         f.offset = mem.offset * scale as i32;
         f.second = Some(Second { offset: u32::from(mem.offset1) * scale, data: second });
@@ -212,7 +216,7 @@ unsafe fn single<L: Level>(f: &Fields, wave: &mut Wave, env: &Env<'_>, _: &mut S
     }
     // SAFETY: the caller enabled the features; a located spot is inside of the LDS.
     unsafe {
-        match spot::<L>(f.row(wave), f.address, f, f.offset as u32, exec, env.lds) {
+        match spot::<L>(f.row(wave, 0), Some(f.address), f, f.offset as u32, exec, env.lds) {
             Some(spot) => act(f, wave, f.data, &spot),
             None => apart(f, wave, env.lds, 0),
         }
@@ -262,14 +266,19 @@ unsafe fn pair<L: Level>(f: &Fields, wave: &mut Wave, env: &Env<'_>, _: &mut Sit
         apart(f, wave, env.lds, 0);
         return Ok(());
     }
-    // The first result may be in the address register.
-    let row = *f.row(wave);
+    // A result of the first pass may be in the address register.
+    let clobbers = !f.write && (f.data..second.data).contains(&f.address);
+    let copy = if clobbers { *f.row(wave, 0) } else { ZERO };
     for (offset, data) in [(f.offset as u32, f.data), (second.offset, second.data)] {
+        let (row, vgpr) = if clobbers { (&copy, None) } else { (f.row(wave, 0), Some(f.address)) };
         // SAFETY: the caller enabled the features; a located spot is inside of the LDS.
         unsafe {
-            match spot::<L>(&row, None, f, offset, exec, env.lds) {
+            match spot::<L>(row, vgpr, f, offset, exec, env.lds) {
                 Some(spot) => act(f, wave, data, &spot),
-                None => pass(f, wave, env.lds, exec, data, |lane| row[lane].wrapping_add(offset)),
+                None => {
+                    let row = *row;
+                    pass(f, wave, env.lds, exec, data, |lane| row[lane].wrapping_add(offset));
+                }
             }
         }
     }
@@ -311,7 +320,7 @@ share! { Gds }
 /// Lane by lane.
 #[inline(never)]
 fn apart<S: Share>(f: &Fields, wave: &mut Wave, share: &S, base: u32) {
-    let (exec, row) = (wave.exec(), *f.row(wave));
+    let (exec, row) = (wave.exec(), *f.row(wave, 0));
     let at = |lane: usize, offset: u32| base.wrapping_add(row[lane]).wrapping_add(offset);
     if let Action::Atomic(atomic) = &f.action {
         for lane in each(exec) {
@@ -445,23 +454,53 @@ fn count(f: &Fields, wave: &mut Wave, env: &Env<'_>, change: fn(u32, u32) -> u32
     Ok(())
 }
 
-/// Writes to every active lane what `source` finds for it.
-#[inline(always)]
-fn permuted(f: &Fields, wave: &mut Wave, values: Row) {
-    for lane in each(wave.exec()) {
-        wave.vgpr[f.data][lane] = values[lane];
-    }
+levels! {
+    fn pick_swizzle = swizzle, Run, (f: &Fields, wave: &mut Wave, env: &Env<'_>, site: &mut Site) -> Result<(), Bad>
+}
+levels! {
+    fn pick_bpermute = bpermute, Run, (f: &Fields, wave: &mut Wave, env: &Env<'_>, site: &mut Site) -> Result<(), Bad>
 }
 
 /// A fixed pattern within halves of the wave. Lanes that are not active give zero.
-unsafe fn swizzle(f: &Fields, wave: &mut Wave, _: &Env<'_>, _: &mut Site) -> Result<(), Bad> {
-    let (exec, row) = (wave.exec(), *f.row(wave));
-    let values = std::array::from_fn(|i| {
-        let from = pattern(f.generation, f.offset as u32, i as u32) as usize;
-        if exec >> from & 1 != 0 { row[from] } else { 0 }
-    });
-    permuted(f, wave, values);
+#[inline(always)]
+unsafe fn swizzle<L: Level>(f: &Fields, wave: &mut Wave, _: &Env<'_>, _: &mut Site) -> Result<(), Bad> {
+    // SAFETY: the caller enabled the features.
+    unsafe { gather::<L>(wave, f.data, f.address, &f.pattern) };
     Ok(())
+}
+
+/// Every active lane reads the lane it names; lanes that are not active give zero.
+#[inline(always)]
+unsafe fn bpermute<L: Level>(f: &Fields, wave: &mut Wave, _: &Env<'_>, _: &mut Site) -> Result<(), Bad> {
+    let mut from = *f.row(wave, 0);
+    for from in &mut from {
+        *from = from.wrapping_add(f.offset as u32) >> 2;
+    }
+    // SAFETY: the caller enabled the features.
+    unsafe { gather::<L>(wave, f.data, f.moved, &from) };
+    Ok(())
+}
+
+/// Register `to` of every active lane becomes `row` of lane `from[lane]` modulo 64, or zero if that is not active.
+///
+/// # Safety
+/// The features of `L` are enabled.
+#[inline(always)]
+unsafe fn gather<L: Level>(wave: &mut Wave, to: usize, row: usize, from: &Row) {
+    let exec = wave.exec();
+    let mut moved = ZERO;
+    // SAFETY: the caller enabled the features.
+    unsafe {
+        if exec == !0 {
+            L::permute(&mut moved, &wave.vgpr[row & 255], from);
+            wave.vgpr[to & 255] = moved;
+        } else {
+            let mut active = ZERO;
+            L::blend(&mut active, &wave.vgpr[row & 255], exec);
+            L::permute(&mut moved, &active, from);
+            L::blend(&mut wave.vgpr[to & 255], &moved, exec);
+        }
+    }
 }
 
 /// The lane that lane `i` reads.
@@ -482,22 +521,13 @@ fn pattern(generation: Gen, offset: u32, i: u32) -> u32 {
 
 /// Every active lane gives its value to the lane it names; lanes that get none read zero.
 unsafe fn permute(f: &Fields, wave: &mut Wave, _: &Env<'_>, _: &mut Site) -> Result<(), Bad> {
-    let (to, row) = (*f.row(wave), wave.vgpr[f.moved]);
+    let (to, row) = (*f.row(wave, 0), wave.vgpr[f.moved]);
     let mut values = [0; 64];
     for lane in each(wave.exec()) {
         values[(to[lane].wrapping_add(f.offset as u32) >> 2 & 63) as usize] = row[lane];
     }
-    permuted(f, wave, values);
-    Ok(())
-}
-
-/// Every active lane reads the lane it names; lanes that are not active give zero.
-unsafe fn bpermute(f: &Fields, wave: &mut Wave, _: &Env<'_>, _: &mut Site) -> Result<(), Bad> {
-    let (exec, from, row) = (wave.exec(), *f.row(wave), wave.vgpr[f.moved]);
-    let values = std::array::from_fn(|i| {
-        let from = (from[i].wrapping_add(f.offset as u32) >> 2 & 63) as usize;
-        if exec >> from & 1 != 0 { row[from] } else { 0 }
-    });
-    permuted(f, wave, values);
+    for lane in each(wave.exec()) {
+        wave.vgpr[f.data][lane] = values[lane];
+    }
     Ok(())
 }

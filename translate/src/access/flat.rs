@@ -9,7 +9,7 @@ use super::cell::Form;
 use super::lanes::{Level, levels};
 use super::pieces::Unit;
 use super::select::{Selected, What, action, optional_vgpr, scalar, sgpr, vgpr};
-use super::{Bad, Fields, Run, Scalar};
+use super::{Bad, Fields, Run, Scalar, ZERO};
 use gcnjit_isa::{Flat, Gen, Inst, Operand};
 use gcnjit_rt::memory::{LDS_APERTURE, PRIVATE_APERTURE};
 use gcnjit_rt::{Env, Wave};
@@ -28,17 +28,18 @@ pub(super) fn select(op: Flat, inst: &Inst, generation: Gen) -> Selected {
     let mut f = Fields::new(generation, mem, action, data);
     let run = match (mem.seg, saddr) {
         (1, _) => {
+            f.vector = address != Operand::None;
             f.address = optional_vgpr(address)?;
             f.base = scalar(saddr)?;
             pick_scratch()
         }
         (_, Operand::None) => {
-            f.address = Some(vgpr(address, 2)?);
+            f.address = vgpr(address, 2)?;
             f.apertures = mem.seg == 0;
             pick_vector()
         }
         _ => {
-            f.address = Some(vgpr(address, 1)?);
+            f.address = vgpr(address, 1)?;
             f.base = Scalar::Register(sgpr(saddr, 2)?);
             pick_based()
         }
@@ -141,7 +142,7 @@ unsafe fn vector<L: Level>(f: &Fields, wave: &mut Wave, env: &Env<'_>, site: &mu
 #[inline(always)]
 fn vector_rows<'a>(f: &Fields, wave: &'a Wave) -> Rows<'a> {
     let add = i64::from(f.offset) as u64;
-    Rows { hi: f.address.map(|first| &wave.vgpr[first + 1]), ..f.rows(wave, add) }
+    Rows { hi: Some(f.row(wave, 1)), ..f.rows(wave, add) }
 }
 
 #[cold]
@@ -223,7 +224,7 @@ unsafe fn scratch<L: Level>(f: &Fields, wave: &mut Wave, env: &Env<'_>, site: &m
     }
     let private = private_base(wave, env);
     let add = f.base.word(wave).wrapping_add_signed(f.offset);
-    let row = *f.row(wave);
+    let row = if f.vector { *f.row(wave, 0) } else { ZERO };
     // SAFETY: the caller enabled the features.
     if let Some(lo) = unsafe { swizzle::<L>(&row, add, exec, f.bytes) } {
         let rows = Rows { lo: &lo, vgpr: None, hi: None, add: private };

@@ -78,12 +78,16 @@ pub(super) use levels;
 pub(super) trait Level {
     /// Lanes whose dword is not `value`.
     unsafe fn not_equal(row: &Row, value: u32) -> u64;
+    /// Whether every dword is `first + i * step`, modulo 2³².
+    unsafe fn affine(row: &Row, first: u32, step: u32) -> bool;
     /// Lanes `i` whose dword is not `first + i * step`, modulo 2³².
     unsafe fn not_affine(row: &Row, first: u32, step: u32) -> u64;
     /// Lanes whose dword is not in `start..=start + span`.
     unsafe fn outside(row: &Row, start: u32, span: u32) -> u64;
     /// Lanes for which `(dword + add) & bits` is not zero.
     unsafe fn misaligned(row: &Row, add: u32, bits: u32) -> u64;
+    /// Lane `i` of `to` becomes lane `from[i]`, modulo 64, of `row`.
+    unsafe fn permute(to: &mut Row, row: &Row, from: &Row);
     /// Copies the lanes of `mask` from `from` to `to`.
     unsafe fn blend(to: &mut Row, from: &Row, mask: u64);
     /// Writes the dwords of the lanes of `mask` to `to + i * 4`.
@@ -103,6 +107,15 @@ impl Level for Portable {
     }
 
     #[inline(always)]
+    unsafe fn affine(row: &Row, first: u32, step: u32) -> bool {
+        let mut differ = 0;
+        for (i, x) in row.iter().enumerate() {
+            differ |= x ^ first.wrapping_add(step.wrapping_mul(i as u32));
+        }
+        differ == 0
+    }
+
+    #[inline(always)]
     unsafe fn not_affine(row: &Row, first: u32, step: u32) -> u64 {
         mask(|i| row[i] != first.wrapping_add(step.wrapping_mul(i as u32)))
     }
@@ -115,6 +128,13 @@ impl Level for Portable {
     #[inline(always)]
     unsafe fn misaligned(row: &Row, add: u32, bits: u32) -> u64 {
         mask(|i| row[i].wrapping_add(add) & bits != 0)
+    }
+
+    #[inline(always)]
+    unsafe fn permute(to: &mut Row, row: &Row, from: &Row) {
+        for i in 0..64 {
+            to[i] = row[(from[i] & 63) as usize];
+        }
     }
 
     #[inline(always)]
@@ -194,6 +214,12 @@ mod x86 {
         }
 
         #[inline(always)]
+        unsafe fn affine(row: &Row, first: u32, step: u32) -> bool {
+            // SAFETY: plain Rust.
+            unsafe { Portable::affine(row, first, step) }
+        }
+
+        #[inline(always)]
         unsafe fn not_affine(row: &Row, first: u32, step: u32) -> u64 {
             // SAFETY: the caller enabled AVX2.
             unsafe {
@@ -230,6 +256,12 @@ mod x86 {
                 let zero = _mm256_setzero_si256();
                 bits8(row, |v| _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_add_epi32(v, add), bits), zero))
             }
+        }
+
+        #[inline(always)]
+        unsafe fn permute(to: &mut Row, row: &Row, from: &Row) {
+            // SAFETY: plain Rust.
+            unsafe { Portable::permute(to, row, from) };
         }
 
         #[inline(always)]
@@ -274,6 +306,24 @@ mod x86 {
         }
 
         #[inline(always)]
+        unsafe fn affine(row: &Row, first: u32, step: u32) -> bool {
+            // SAFETY: the caller enabled AVX-512; sixteen dwords from 16·i are inside of the row.
+            unsafe {
+                let lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+                let ramp = _mm512_mullo_epi32(lane, _mm512_set1_epi32(step as i32));
+                let mut want = _mm512_add_epi32(ramp, _mm512_set1_epi32(first as i32));
+                let next = _mm512_set1_epi32(step.wrapping_mul(16) as i32);
+                let mut differ = _mm512_setzero_si512();
+                for i in 0..4 {
+                    let v = _mm512_loadu_si512(row.as_ptr().add(i * 16).cast());
+                    differ = _mm512_or_si512(differ, _mm512_xor_si512(v, want));
+                    want = _mm512_add_epi32(want, next);
+                }
+                _mm512_test_epi32_mask(differ, differ) == 0
+            }
+        }
+
+        #[inline(always)]
         unsafe fn not_affine(row: &Row, first: u32, step: u32) -> u64 {
             // SAFETY: the caller enabled AVX-512.
             unsafe {
@@ -305,6 +355,23 @@ mod x86 {
             unsafe {
                 let (add, bits) = (_mm512_set1_epi32(add as i32), _mm512_set1_epi32(bits as i32));
                 bits16(row, |v| _mm512_test_epi32_mask(_mm512_add_epi32(v, add), bits))
+            }
+        }
+
+        #[inline(always)]
+        unsafe fn permute(to: &mut Row, row: &Row, from: &Row) {
+            // SAFETY: the caller enabled AVX-512; sixteen dwords from 16·i are inside of the rows.
+            unsafe {
+                let part = |row: &Row, i: usize| _mm512_loadu_si512(row.as_ptr().add(i * 16).cast());
+                let table: [__m512i; 4] = std::array::from_fn(|i| part(row, i));
+                for i in 0..4 {
+                    let from = part(from, i);
+                    let low = _mm512_permutex2var_epi32(table[0], from, table[1]);
+                    let high = _mm512_permutex2var_epi32(table[2], from, table[3]);
+                    let upper = _mm512_test_epi32_mask(from, _mm512_set1_epi32(32));
+                    let moved = _mm512_mask_blend_epi32(upper, low, high);
+                    _mm512_storeu_si512(to.as_mut_ptr().add(i * 16).cast(), moved);
+                }
             }
         }
 
@@ -347,6 +414,14 @@ mod tests {
         }
     }
 
+    levels! { fn ramp = is_ramp, unsafe fn(&Row) -> bool, (row: &Row) -> bool }
+
+    #[inline(always)]
+    unsafe fn is_ramp<L: Level>(row: &Row) -> bool {
+        // SAFETY: `levels` enables the features.
+        unsafe { L::affine(row, 3, 8) }
+    }
+
     #[test]
     fn levels_agree() {
         let mut row: Row = std::array::from_fn(|i| 7 + 4 * i as u32);
@@ -363,6 +438,12 @@ mod tests {
         unsafe {
             assert_eq!(all::<Portable>(&row), scalar);
             assert_eq!(masks()(&row), scalar);
+            for bad in 0..64 {
+                let mut row: Row = std::array::from_fn(|i| 3 + 8 * i as u32);
+                assert!(ramp()(&row) && is_ramp::<Portable>(&row));
+                row[bad] ^= 1;
+                assert!(!ramp()(&row) && !is_ramp::<Portable>(&row));
+            }
         }
     }
 

@@ -146,13 +146,16 @@ struct Fields {
     /// Bytes a lane and address.
     bytes: u32,
     write: bool,
-    /// First VGPR of the address; None if there is none.
-    address: Option<usize>,
+    /// First VGPR of the address, if there is a `vector` address.
+    address: usize,
+    vector: bool,
     /// First VGPR of the data that is loaded, stored or moved.
     data: usize,
     second: Option<Second>,
     /// DS: the VGPR whose lanes are moved.
     moved: usize,
+    /// ds_swizzle: the lane that each lane reads.
+    pattern: Box<Row>,
     /// SGPR base; MUBUF, SMEM: the resource.
     base: Scalar,
     /// MUBUF, SMEM: the offset in an SGPR.
@@ -179,10 +182,12 @@ impl Fields {
             action,
             bytes,
             write,
-            address: None,
+            address: 0,
+            vector: false,
             data,
             second: None,
             moved: 0,
+            pattern: Box::new(ZERO),
             base: Scalar::Constant(0),
             soffset: Scalar::Constant(0),
             offset: mem.offset,
@@ -204,16 +209,16 @@ impl Fields {
         (vgprs, if self.write { 0..0 } else { self.scalars.clone() })
     }
 
-    /// The address row, or zero.
+    /// Address register `k`. The mask stands for the check that selection made.
     #[inline(always)]
-    fn row<'a>(&self, wave: &'a Wave) -> &'a Row {
-        self.address.map_or(&ZERO, |first| &wave.vgpr[first])
+    fn row<'a>(&self, wave: &'a Wave, k: usize) -> &'a Row {
+        &wave.vgpr[(self.address + k) & 255]
     }
 
     /// The address row, plus a base.
     #[inline(always)]
     fn rows<'a>(&self, wave: &'a Wave, add: u64) -> Rows<'a> {
-        Rows { lo: self.row(wave), vgpr: self.address, hi: None, add }
+        Rows { lo: self.row(wave, 0), vgpr: Some(self.address), hi: None, add }
     }
 
     /// The spot of `rows` inside of `bounds`, where the action can be done: atomics must be aligned.

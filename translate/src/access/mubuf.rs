@@ -9,7 +9,7 @@ use super::atomic::Kind;
 use super::cell::Form;
 use super::lanes::{Level, levels};
 use super::pieces::Unit;
-use super::select::{Selected, What, action, nothing, optional_vgpr, scalar, sgpr, vgpr};
+use super::select::{Selected, What, action, nothing, scalar, sgpr, vgpr};
 use super::{Bad, Fields, Run, Scalar, ZERO};
 use gcnjit_isa::{Gen, Inst, Mubuf};
 use gcnjit_rt::{Env, Row, Wave};
@@ -31,11 +31,10 @@ pub(super) fn select(op: Mubuf, inst: &Inst, generation: Gen) -> Selected {
     let [address, resource, soffset, data] = inst.src;
     let (action, data) = action(what, data, inst.dst[0])?;
     let mut f = Fields::new(generation, mem, action, data);
-    f.address = match (mem.addr64, mem.idxen && mem.offen, mem.idxen || mem.offen) {
-        (true, _, _) | (_, true, _) => Some(vgpr(address, 2)?),
-        (_, _, true) => Some(vgpr(address, 1)?),
-        _ => optional_vgpr(address).ok().flatten(),
-    };
+    f.vector = mem.addr64 || mem.idxen || mem.offen;
+    if f.vector {
+        f.address = vgpr(address, if mem.addr64 || mem.idxen && mem.offen { 2 } else { 1 })?;
+    }
     f.base = Scalar::Register(sgpr(resource, 4)?);
     f.soffset = scalar(soffset)?;
     Ok((pick(), f))
@@ -191,7 +190,7 @@ impl Buffer {
     /// Index and offset of a lane.
     #[inline(always)]
     fn lane(&self, f: &Fields, wave: &Wave, i: usize) -> (u32, u32) {
-        let value = |k: usize| f.address.map_or(0, |first| wave.vgpr[first + k][i]);
+        let value = |k: usize| f.row(wave, k)[i];
         let index = if f.mem.idxen { value(0) } else { 0 };
         let offset = if f.mem.offen { value(usize::from(f.mem.idxen)) } else { 0 };
         let lane = if self.add_tid { i as u32 } else { 0 };
@@ -229,12 +228,11 @@ unsafe fn together<L: Level>(
     site: &mut Site,
 ) -> Option<Spot> {
     let (offset, origin) = (f.offset as u32, buffer.origin());
-    let row = if f.mem.offen { f.row(wave) } else { &ZERO };
-    let vgpr = if f.mem.offen { f.address } else { None };
+    let row = if f.mem.offen { f.row(wave, 0) } else { &ZERO };
+    let vgpr = f.mem.offen.then_some(f.address);
     let lo: Row;
     let rows = if f.mem.addr64 {
-        let hi = f.address.map(|first| &wave.vgpr[first + 1]);
-        Rows { hi, ..f.rows(wave, origin.wrapping_add(offset.into())) }
+        Rows { hi: Some(f.row(wave, 1)), ..f.rows(wave, origin.wrapping_add(offset.into())) }
     } else if !buffer.indexed && !buffer.swizzle {
         if buffer.stride != 0 && !buffer.in_bytes && buffer.records == 0 {
             return None;
@@ -282,9 +280,7 @@ fn slow(buffer: &Buffer, f: &Fields, wave: &mut Wave, env: &Env<'_>) -> Result<(
     let bytes = f.cut().bytes;
     let find = |lane: usize, k: usize| {
         if f.mem.addr64 {
-            let address = f
-                .address
-                .map_or(0, |first| u64::from(wave.vgpr[first][lane]) | u64::from(wave.vgpr[first + 1][lane]) << 32);
+            let address = u64::from(f.row(wave, 0)[lane]) | u64::from(f.row(wave, 1)[lane]) << 32;
             let more = f.offset as u64 + 4 * k as u64;
             return Unit::Memory(buffer.origin().wrapping_add(address).wrapping_add(more), bytes.into());
         }

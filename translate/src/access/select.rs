@@ -70,9 +70,9 @@ pub(super) fn vgpr(operand: Operand, count: usize) -> Result<usize, &'static str
     }
 }
 
-/// A VGPR that need not be there.
-pub(super) fn optional_vgpr(operand: Operand) -> Result<Option<usize>, &'static str> {
-    if operand == Operand::None { Ok(None) } else { vgpr(operand, 1).map(Some) }
+/// A VGPR that need not be there; then v0 stands for it.
+pub(super) fn optional_vgpr(operand: Operand) -> Result<usize, &'static str> {
+    if operand == Operand::None { Ok(0) } else { vgpr(operand, 1) }
 }
 
 /// The first of `count` SGPRs.
