@@ -1,0 +1,158 @@
+//! Carrying out a plan: a checked repetition, then timed ones.
+
+use crate::cli::failure::Failure;
+use crate::cli::output::Staged;
+use crate::cli::plan::{self, Plan, Step};
+use crate::cli::progress::Progress;
+use gcnjit::rt::code_object::ArgKind;
+use gcnjit::{Arg, Buffer, Device, Engine, Error, Kernel, Module, Prepared, Stats, What};
+use std::time::{Duration, Instant};
+
+/// A plan on a device: its buffers, and the kernels of its launches.
+pub struct Session<'a> {
+    plan: &'a Plan,
+    /// One a buffer of the plan.
+    pub buffers: Vec<Buffer<u8>>,
+    /// One a launch of the plan.
+    kernels: Vec<Kernel>,
+    engine: Engine,
+    threads: Option<usize>,
+}
+
+/// What a repetition did.
+#[derive(Default)]
+pub struct Repetition {
+    /// Wall-clock time of its launches.
+    pub time: Duration,
+    /// Sums over its launches.
+    pub stats: Stats,
+    /// The outputs, not yet in place.
+    pub outputs: Vec<Staged>,
+    /// What people get to see of the buffers.
+    pub results: Vec<String>,
+}
+
+impl<'a> Session<'a> {
+    /// Finds the kernels and allocates the buffers.
+    pub fn new(
+        plan: &'a Plan,
+        device: &Device,
+        module: &Module,
+        engine: Engine,
+        threads: Option<usize>,
+    ) -> Result<Session<'a>, Failure> {
+        let kernels = plan.launches().map(|launch| module.kernel(&launch.kernel)).collect::<Result<_, _>>()?;
+        let allocate = |buffer: &plan::Buffer| {
+            let size = usize::try_from(buffer.size).unwrap_or(usize::MAX);
+            device.buffer(size).map_err(|error| Failure::usage(format!("{}: {error}", buffer.name)))
+        };
+        let buffers = plan.buffers.iter().map(allocate).collect::<Result<_, _>>()?;
+        Ok(Session { plan, buffers, kernels, engine, threads })
+    }
+
+    /// The kernels of the launches, in order.
+    pub fn kernels(&self) -> impl Iterator<Item = &Kernel> {
+        self.kernels.iter()
+    }
+
+    /// Lays out all arguments: for each launch of the plan, one or, if its index is among them, as many as it is
+    /// repeated.
+    pub fn prepare(&self) -> Result<Vec<Vec<Prepared<'_>>>, Failure> {
+        self.plan.launches().zip(&self.kernels).map(|(launch, kernel)| self.prepare_launch(launch, kernel)).collect()
+    }
+
+    fn prepare_launch<'s>(&'s self, launch: &'s plan::Launch, kernel: &'s Kernel) -> Result<Vec<Prepared<'s>>, Failure> {
+        let indexed = launch.args.iter().any(|arg| matches!(arg, plan::Arg::Index(_)));
+        let different = if indexed { launch.count } else { 1 };
+        let kinds: Vec<ArgKind> = kernel.args().map(|arg| arg.kind).collect();
+        let prepare = |index: u32| {
+            let args = launch.args.iter().enumerate().map(|(i, arg)| self.argument(arg, kinds.get(i), index));
+            let mut described =
+                kernel.launch().grid(launch.grid).block(launch.block).offset(launch.offset).args(args).engine(self.engine);
+            if let Some(threads) = self.threads {
+                described = described.threads(threads);
+            }
+            Ok(described.prepare()?)
+        };
+        (0..different).map(prepare).collect()
+    }
+
+    /// An argument as the library wants it. Eight bytes for a pointer are an address.
+    fn argument<'s>(&self, arg: &'s plan::Arg, kind: Option<&ArgKind>, index: u32) -> Arg<'s> {
+        match arg {
+            plan::Arg::Buffer { buffer, offset } => Arg::pointer(self.buffers[*buffer].address().wrapping_add(*offset)),
+            plan::Arg::Lds(bytes) => Arg::lds(*bytes),
+            plan::Arg::Index(size) => Arg::bytes(u64::from(index).to_le_bytes()[..*size].to_vec()),
+            plan::Arg::Bytes(bytes) => match (kind, bytes.as_slice().try_into()) {
+                (Some(ArgKind::Buffer | ArgKind::Object), Ok(address)) => Arg::pointer(u64::from_le_bytes(address)),
+                _ => Arg::bytes(bytes.as_slice()),
+            },
+        }
+    }
+
+    /// Puts every buffer's contents back.
+    pub fn restore(&self) {
+        const ZEROES: [u8; 1 << 16] = [0; 1 << 16];
+        for (buffer, planned) in self.buffers.iter().zip(&self.plan.buffers) {
+            buffer.write_at(0, &planned.contents);
+            for start in (planned.contents.len()..buffer.len()).step_by(ZEROES.len()) {
+                buffer.write_at(start, &ZEROES[..ZEROES.len().min(buffer.len() - start)]);
+            }
+        }
+    }
+
+    /// Does all steps once. Outputs are only taken if `outputs` says so.
+    pub fn repetition(
+        &self,
+        prepared: &[Vec<Prepared<'_>>],
+        outputs: bool,
+        progress: &Progress,
+    ) -> Result<Repetition, Failure> {
+        let mut repetition = Repetition::default();
+        let mut launches = prepared.iter();
+        for step in &self.plan.steps {
+            match step {
+                Step::Launch(launch) => {
+                    let prepared = launches.next().expect("one a launch");
+                    let start = Instant::now();
+                    for i in 0..launch.count as usize {
+                        let stats = prepared[i % prepared.len()].run().map_err(|error| self.failure(error))?;
+                        add(&mut repetition.stats, &stats);
+                        progress.step();
+                    }
+                    repetition.time += start.elapsed();
+                }
+                Step::Dump { buffer, path } if outputs => {
+                    repetition.outputs.push(Staged::new(path, self.buffers[*buffer].read())?);
+                }
+                Step::Dump { .. } => {}
+            }
+        }
+        Ok(repetition)
+    }
+
+    /// A failure that says which buffer a difference is in.
+    fn failure(&self, error: Error) -> Failure {
+        let allocation = match &error {
+            Error::Difference(difference) => match difference.what {
+                What::Memory { allocation, .. } => allocation,
+                What::End { .. } => None,
+            },
+            _ => None,
+        };
+        let place = self.buffers.iter().position(|buffer| Some(buffer.address()) == allocation);
+        let mut failure = Failure::from(error);
+        if let Some(place) = place {
+            failure.message += &format!(" ({})", self.plan.buffers[place].name);
+        }
+        failure
+    }
+}
+
+fn add(sum: &mut Stats, stats: &Stats) {
+    sum.groups += stats.groups;
+    sum.waves += stats.waves;
+    sum.wave_instructions += stats.wave_instructions;
+    sum.time += stats.time;
+    sum.translation += stats.translation;
+}

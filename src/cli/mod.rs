@@ -1,0 +1,84 @@
+//! The command line: one file a subcommand, and what they share.
+//!
+//! Exit codes: 0 good, 1 a difference or a fault, 2 usage, 3 unsupported input. A message on stderr says what is
+//! wrong and where. Output files appear whole or not at all.
+
+mod arg;
+mod disas;
+mod exec;
+mod failure;
+mod info;
+mod job;
+mod output;
+mod plan;
+mod progress;
+mod report;
+mod run;
+mod value;
+
+use clap::{Parser, Subcommand};
+use failure::Failure;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+/// Runs AMD GCN GPU binaries (gfx6 to gfx9) on the CPU.
+#[derive(Parser)]
+#[command(name = "gcnjit", version, max_term_width = 120)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Run(run::Args),
+    Disas(disas::Args),
+    Info(info::Args),
+}
+
+/// Does what the arguments of the process ask for.
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return refuse(&error),
+    };
+    let outcome = match &cli.command {
+        Command::Run(args) => run::main(args),
+        Command::Disas(args) => disas::main(args),
+        Command::Info(args) => info::main(args),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("gcnjit: {}", failure.message);
+            if matches!(cli.command, Command::Run(_)) {
+                run::print_failure(&failure.message);
+            }
+            ExitCode::from(failure.code)
+        }
+    }
+}
+
+/// Prints help, or what is wrong with the arguments; scripts that read `run`'s last line get one.
+fn refuse(error: &clap::Error) -> ExitCode {
+    // There is no way left to tell if that fails.
+    let _ = error.print();
+    if !error.use_stderr() {
+        return ExitCode::SUCCESS;
+    }
+    if std::env::args().nth(1).as_deref() == Some("run") {
+        let text = error.to_string();
+        let lines: Vec<&str> = text.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
+        run::print_failure(lines.join(" ").trim_start_matches("error: "));
+    }
+    ExitCode::from(failure::USAGE)
+}
+
+/// Writes `text` to stdout. A reader that has seen enough, as `head` has, is no failure.
+fn print(text: &str) -> Result<(), Failure> {
+    let mut stdout = io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::usage(format!("stdout: {error}"))),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,149 @@
+//! What `run` says at its end.
+
+use crate::cli::exec::{Repetition, Session};
+use crate::cli::plan::{self, Plan};
+use gcnjit::{Engine, Module};
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::time::Duration;
+
+/// Elements shown of a buffer.
+const SHOWN: usize = 8;
+
+/// A finished run.
+pub struct Report<'a> {
+    /// The code object.
+    pub module: &'a Module,
+    /// What ran.
+    pub session: &'a Session<'a>,
+    /// What executed it.
+    pub engine: Engine,
+    /// Time from reading the file until the kernel could be launched.
+    pub build: Duration,
+    /// The checked repetition.
+    pub first: Repetition,
+    /// Times of the others.
+    pub times: Vec<Duration>,
+}
+
+impl Report<'_> {
+    /// For programs.
+    pub fn json(&self) -> Value {
+        let stats = &self.first.stats;
+        json!({
+            "ok": true,
+            "build_ms": ms(self.build),
+            "first_ms": ms(self.first.time),
+            "times_ms": self.times.iter().copied().map(ms).collect::<Vec<_>>(),
+            "kernel": self.kernels().join(","),
+            "gfx": self.module.target().name(),
+            "engine": self.engine(),
+            "groups": stats.groups,
+            "waves": stats.waves,
+            "wave_instructions": stats.wave_instructions,
+            "translate_ms": ms(stats.translation),
+        })
+    }
+
+    /// For people.
+    pub fn text(&self) -> String {
+        let (stats, mut text) = (&self.first.stats, String::new());
+        let mut line = |line: std::fmt::Arguments<'_>| {
+            let _ = writeln!(text, "{line}");
+        };
+        line(format_args!("{} on {}, by {}", self.kernels().join(", "), self.module.target(), self.engine()));
+        line(format_args!(
+            "{} work-groups, {} waves, {} wave instructions",
+            stats.groups, stats.waves, stats.wave_instructions
+        ));
+        line(format_args!(
+            "loaded in {:.3} ms, first run {:.3} ms, {:.3} ms of it translation",
+            ms(self.build),
+            ms(self.first.time),
+            ms(stats.translation)
+        ));
+        let mut times = self.times.clone();
+        times.sort();
+        if let Some(least) = times.first() {
+            let (count, middle) = (times.len(), times[times.len() / 2]);
+            line(format_args!("{count} more runs: at best {:.3} ms, median {:.3} ms", ms(*least), ms(middle)));
+        }
+        self.first.results.iter().for_each(|result| line(format_args!("{result}")));
+        text
+    }
+
+    fn kernels(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = self.session.kernels().map(gcnjit::Kernel::name).collect();
+        names.dedup();
+        names
+    }
+
+    fn engine(&self) -> &'static str {
+        match self.engine {
+            Engine::Jit => "jit",
+            Engine::Interp => "interp",
+            Engine::Check => "check",
+        }
+    }
+}
+
+fn ms(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}
+
+/// The first elements of every buffer that is not as it was at the start, as the kernels' signatures have them.
+pub fn results(session: &Session<'_>, plan: &Plan) -> Vec<String> {
+    let changed = |(index, buffer): (usize, &gcnjit::Buffer<u8>)| {
+        let planned = &plan.buffers[index];
+        let mut data = vec![0; buffer.len().min(SHOWN * 8)];
+        buffer.read_at(0, &mut data);
+        let mut before = planned.contents.clone();
+        before.resize(buffer.len(), 0);
+        if before == buffer.read() {
+            return None;
+        }
+        let (name, ty) = signature(session, plan, index);
+        Some(format!("{}{name}: {}", planned.name, elements(&ty, &data, buffer.len())))
+    };
+    session.buffers.iter().enumerate().filter_map(changed).collect()
+}
+
+/// Name in the source and element type of a buffer, by the first launch that takes it.
+fn signature(session: &Session<'_>, plan: &Plan, index: usize) -> (String, String) {
+    for (launch, kernel) in plan.launches().zip(session.kernels()) {
+        let takes = |arg: &plan::Arg| matches!(arg, plan::Arg::Buffer { buffer, .. } if *buffer == index);
+        let place = launch.args.iter().position(takes);
+        if let Some(arg) = place.and_then(|place| kernel.args().nth(place)) {
+            let ty = arg.type_name.clone().unwrap_or_default();
+            let name = arg.name.as_ref().map_or(String::new(), |name| format!(" {name}"));
+            return (format!(" ({ty}{name})"), ty);
+        }
+    }
+    Default::default()
+}
+
+/// The elements of `data`, which is the start of `len` bytes.
+fn elements(ty: &str, data: &[u8], len: usize) -> String {
+    let scalar = ty.trim_end_matches('*').trim_end_matches(|c: char| c.is_ascii_digit());
+    let (size, show): (usize, fn(u64) -> String) = match scalar {
+        "char" => (1, |bits| (bits as i8).to_string()),
+        "uchar" => (1, |bits| bits.to_string()),
+        "short" => (2, |bits| (bits as i16).to_string()),
+        "ushort" => (2, |bits| bits.to_string()),
+        "half" => (2, |bits| half::f16::from_bits(bits as u16).to_string()),
+        "int" => (4, |bits| (bits as i32).to_string()),
+        "uint" => (4, |bits| bits.to_string()),
+        "float" => (4, |bits| f32::from_bits(bits as u32).to_string()),
+        "long" => (8, |bits| (bits as i64).to_string()),
+        "ulong" => (8, |bits| bits.to_string()),
+        "double" => (8, |bits| f64::from_bits(bits).to_string()),
+        _ => (1, |bits| format!("{bits:02x}")),
+    };
+    let mut words = data.chunks_exact(size).take(SHOWN).map(|bytes| {
+        let mut word = [0; 8];
+        word[..size].copy_from_slice(bytes);
+        show(u64::from_le_bytes(word))
+    });
+    let words: Vec<String> = words.by_ref().collect();
+    words.join(" ") + if len > SHOWN * size { " …" } else { "" }
+}

@@ -1,0 +1,63 @@
+//! gcnjit runs AMD GCN GPU binaries (gfx6 to gfx9) on the CPU: kernels are translated to host SIMD code on first use,
+//! or interpreted.
+//!
+//! A [`Device`] has memory, a [`Module`] is a code object loaded into it, and a [`Kernel`] of it is launched over a
+//! grid of work-items on [`Buffer`]s:
+//!
+//! ```
+//! use gcnjit::{Device, Module};
+//!
+//! # fn main() -> Result<(), gcnjit::Error> {
+//! let device = Device::new()?;
+//! let module = Module::open(&device, "kernels/saxpy/saxpy.gfx900.co")?;
+//! let saxpy = module.kernel("saxpy")?;
+//!
+//! let x = device.buffer_from(&[1.0f32; 1000])?;
+//! let y = device.buffer_from(&[0.5f32; 1000])?;
+//! let stats = saxpy.launch().grid(1000).block(256).arg(&x).arg(&y).arg(2.0f32).arg(1000u32).run()?;
+//!
+//! assert_eq!(y.read(), [2.5; 1000]);
+//! assert_eq!(stats.waves, 16);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Every memory access of a kernel is checked. A bad one ends its launch with [`Error::Fault`]; process, device and
+//! the other buffers stay as they are:
+//!
+//! ```
+//! # use gcnjit::{Arg, Device, Error, Module};
+//! # fn main() -> Result<(), Error> {
+//! # let device = Device::new()?;
+//! # let saxpy = Module::open(&device, "kernels/saxpy/saxpy.gfx900.co")?.kernel("saxpy")?;
+//! let null = Arg::pointer(0);
+//! let error = saxpy.launch().grid(64).block(64).arg(null.clone()).arg(null).arg(2.0f32).arg(64u32).run().unwrap_err();
+//! assert!(matches!(error, Error::Fault(_)));
+//! assert!(error.to_string().contains("saxpy.gfx900.co: saxpy: access through a null pointer"));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The parts underneath are crates of their own: [`isa`] (instructions), [`rt`] (what a machine has beside them).
+
+#![forbid(unsafe_code)]
+
+mod arg;
+mod buffer;
+mod check;
+mod device;
+pub mod error;
+mod launch;
+mod module;
+mod watch;
+
+pub use arg::Arg;
+pub use buffer::Buffer;
+pub use check::{Difference, What};
+pub use device::Device;
+pub use error::{Error, Stuck};
+pub use gcnjit_isa as isa;
+pub use gcnjit_isa::Target;
+pub use gcnjit_rt as rt;
+pub use launch::{Dims, Engine, Launch, Prepared, Stats};
+pub use module::{Kernel, Module};

@@ -1,0 +1,155 @@
+//! Code objects on a device, and the kernels in them.
+
+use crate::device::Device;
+use crate::error::Error;
+use crate::launch::Launch;
+use gcnjit_isa::Target;
+use gcnjit_rt::code_object::Arg;
+use gcnjit_rt::{Image, KernelCode, LoadError, Loaded, kernarg};
+use gcnjit_translate::{Jit, JitStats};
+use std::path::Path;
+use std::sync::Arc;
+
+/// A code object in a device's memory, with what has been translated of it. A handle; clones are the same module.
+#[derive(Clone)]
+pub struct Module(Arc<Shared>);
+
+struct Shared {
+    device: Device,
+    /// What errors call it: its path, as a rule.
+    name: String,
+    loaded: Arc<Loaded>,
+    jit: Jit,
+}
+
+impl Module {
+    /// Loads a file.
+    ///
+    /// # Errors
+    /// [`Error::Read`] if it can't be read, [`Error::Load`] if it is not a code object that can be run.
+    pub fn open(device: &Device, path: impl AsRef<Path>) -> Result<Module, Error> {
+        let name = path.as_ref().display().to_string();
+        match std::fs::read(path) {
+            Ok(bytes) => Module::load_named(device, name, bytes),
+            Err(source) => Err(Error::Read { file: name, source }),
+        }
+    }
+
+    /// Loads the bytes of a file.
+    ///
+    /// # Errors
+    /// [`Error::Load`] if they are not a code object that can be run.
+    pub fn load(device: &Device, bytes: impl Into<Vec<u8>>) -> Result<Module, Error> {
+        Module::load_named(device, "code object", bytes)
+    }
+
+    /// Loads the bytes of a file that errors shall call `name`.
+    ///
+    /// # Errors
+    /// As [`Module::load`].
+    pub fn load_named(device: &Device, name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Result<Module, Error> {
+        let name = name.into();
+        let load = || Loaded::new(Image::parse(bytes.into())?, device.memory());
+        match load() {
+            Ok(loaded) => Ok(Module(Arc::new(Shared { device: device.clone(), name, loaded, jit: Jit::new() }))),
+            Err(source) => Err(Error::Load { file: name, source }),
+        }
+    }
+
+    /// What errors call it.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// The processor that it was built for.
+    pub fn target(&self) -> Target {
+        self.image().target
+    }
+
+    /// Names of its kernels, sorted.
+    pub fn kernels(&self) -> impl Iterator<Item = &str> {
+        self.image().kernels.keys().map(String::as_str)
+    }
+
+    /// The kernel called `name`.
+    ///
+    /// # Errors
+    /// [`Error::Load`] if there is none.
+    pub fn kernel(&self, name: &str) -> Result<Kernel, Error> {
+        match self.0.loaded.kernel(name) {
+            Ok(kernel) => Ok(Kernel { module: self.clone(), kernel }),
+            Err(source) => Err(self.load_error(source)),
+        }
+    }
+
+    /// Its parsed file.
+    pub fn image(&self) -> &Image {
+        self.0.loaded.image()
+    }
+
+    /// What has been translated so far.
+    pub fn translated(&self) -> JitStats {
+        self.jit().stats()
+    }
+
+    pub(crate) fn device(&self) -> &Device {
+        &self.0.device
+    }
+
+    pub(crate) fn jit(&self) -> &Jit {
+        &self.0.jit
+    }
+
+    fn load_error(&self, source: LoadError) -> Error {
+        Error::Load { file: self.0.name.clone(), source }
+    }
+}
+
+/// A kernel that can be launched. It keeps its module.
+#[derive(Clone)]
+pub struct Kernel {
+    module: Module,
+    kernel: gcnjit_rt::Kernel,
+}
+
+impl Kernel {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.code().name
+    }
+
+    /// The module that it is part of.
+    pub fn module(&self) -> &Module {
+        &self.module
+    }
+
+    /// Its explicit arguments in order, as far as the file describes them.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), gcnjit::Error> {
+    /// let device = gcnjit::Device::new()?;
+    /// let module = gcnjit::Module::open(&device, "kernels/saxpy/saxpy.gfx803.co")?;
+    /// let types: Vec<_> = module.kernel("saxpy")?.args().map(|arg| arg.type_name.clone().unwrap()).collect();
+    /// assert_eq!(types, ["float*", "float*", "float", "uint"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn args(&self) -> impl Iterator<Item = &Arg> {
+        kernarg::explicit(self.code().args.as_deref().unwrap_or_default())
+    }
+
+    /// What descriptor and metadata say: registers, LDS, scratch, work-group sizes.
+    pub fn code(&self) -> &KernelCode {
+        self.kernel.code()
+    }
+
+    /// The kernel as the runtime knows it.
+    pub fn raw(&self) -> &gcnjit_rt::Kernel {
+        &self.kernel
+    }
+
+    /// A launch of it, to be described.
+    pub fn launch<'a>(&'a self) -> Launch<'a> {
+        Launch::new(self)
+    }
+}
