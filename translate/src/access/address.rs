@@ -159,11 +159,12 @@ impl Rows<'_> {
     /// The features of `L` are enabled, and all bytes inside of `bounds` may be accessed.
     #[inline(always)]
     pub(super) unsafe fn locate<L: Level>(&self, exec: u64, bytes: u32, bounds: (u64, u64)) -> Option<Spot> {
-        // SAFETY: the caller enabled the features.
-        if exec == !0
-            && let Some(spot) = unsafe { self.full_run::<L>(bytes, bounds) }
-        {
-            return Some(spot);
+        if exec == !0 {
+            // SAFETY: the caller enabled the features.
+            let run = unsafe { self.full_run::<L>(bytes, bounds) };
+            if run.is_some() {
+                return run;
+            }
         }
         let (first, last) = (exec.trailing_zeros(), 63 - exec.leading_zeros());
         let (start, end) = bounds;
@@ -199,8 +200,8 @@ impl Rows<'_> {
     }
 }
 
-/// Scratch offsets as the dwords of 64 lanes interleave: byte `x` of lane `i` is at `x / 4 * 256 + i * 4 + x % 4`, where
-/// `x` is `row[i] + add`. None if an active lane's offset is large, or its `bytes` are more than a dword or misaligned.
+/// Scratch offsets as the dwords of 64 lanes interleave: byte `x` of lane `i` is at `x / 4 * 256 + i * 4 + x % 4`,
+/// where `x` is `row[i] + add`. None if an active lane's offset is large, or its `bytes` are more than a dword or misaligned.
 ///
 /// # Safety
 /// The features of `L` are enabled.

@@ -93,7 +93,8 @@ trait Word: Copy + Eq {
 }
 
 macro_rules! word {
-    ($word:ident $signed:ident $atomic:ident $lds:ident, |$wave:ident, $first:ident, $lane:ident| $get:expr, |$value:ident| $set:expr) => {
+    ($word:ident $signed:ident $atomic:ident $lds:ident,
+        |$wave:ident, $first:ident, $lane:ident| $get:expr, |$value:ident| $set:expr) => {
         impl Word for $word {
             #[inline(always)]
             fn get($wave: &Wave, $first: usize, $lane: usize) -> $word {
@@ -226,7 +227,9 @@ macro_rules! word {
     };
 }
 
-word! { u32 i32 AtomicU32 atomic_u32, |wave, first, lane| wave.vgpr[first][lane], |value| wave.vgpr[first][lane] = value }
+word! { u32 i32 AtomicU32 atomic_u32,
+    |wave, first, lane| wave.vgpr[first][lane], |value| wave.vgpr[first][lane] = value
+}
 word! { u64 i64 AtomicU64 atomic_u64,
     |wave, first, lane| u64::from(wave.vgpr[first][lane]) | u64::from(wave.vgpr[first + 1][lane]) << 32,
     |value| {

@@ -40,7 +40,8 @@ fn detect() -> Host {
 
 /// Makes `$pick`, which returns the instance of the generic `$body` for the host.
 macro_rules! levels {
-    ($(#[$doc:meta])* $vis:vis fn $pick:ident $([$($g:ident: $bound:path),*])? = $body:ident, $ty:ty, ($($arg:ident: $at:ty),*) -> $ret:ty) => {
+    ($(#[$doc:meta])* $vis:vis fn $pick:ident $([$($g:ident: $bound:path),*])? = $body:ident, $ty:ty,
+        ($($arg:ident: $at:ty),*) -> $ret:ty) => {
         $(#[$doc])*
         $vis fn $pick $(<$($g: $bound),*>)? () -> $ty {
             #[cfg(target_arch = "x86_64")]

@@ -78,7 +78,7 @@ fn check(env: &Env<'_>, address: u64, len: u64, cut: Cut) -> Result<*mut u8, Cau
     Ok(at)
 }
 
-/// The pointer to a unit at an LDS address, or null. Atomics get the address itself, and go through [`gcnjit_rt::lds::Lds`].
+/// The pointer to a unit at an LDS address, or null. Atomics get the address itself, and go through `Lds`.
 fn lds(env: &Env<'_>, address: u64, cut: Cut) -> *mut u8 {
     let inside = address + u64::from(cut.bytes) <= u64::from(env.lds.size());
     match inside {

@@ -94,7 +94,7 @@ fn run(
     if len == 0 {
         return Ok(());
     }
-    if !site.bounds(env, address, f.write).is_some_and(|(_, end)| end - address >= len) {
+    if site.bounds(env, address, f.write).is_none_or(|(_, end)| end - address < len) {
         check(f, env, address, len, if whole { len } else { 4 })?;
     }
     let at: *mut u32 = with_exposed_provenance_mut(address as usize);
