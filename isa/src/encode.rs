@@ -246,7 +246,8 @@ impl Writer<'_> {
         let mut word = code(inst.src[0]) & 255;
         let second = if inst.format == Format::Vop1 { Operand::None } else { inst.src[1] };
         word |= scalar(inst.src[0]) << 23 | scalar(second) << 31;
-        for (i, at) in [(0, 16), (1, 24)] {
+        let sources = if inst.format == Format::Vop1 { 1 } else { 2 };
+        for (i, at) in [(0, 16), (1, 24)].into_iter().take(sources) {
             word |= (sdwa.src_sel[i as usize] as u32) << at | of(sdwa.sext, i) << (at + 3);
             word |= of(mods.neg, i) << (at + 4) | of(mods.abs, i) << (at + 5);
         }

@@ -1,7 +1,7 @@
 //! A decoded instruction.
 
 use crate::gfx::{Gen, Target};
-use crate::operand::Operand;
+use crate::operand::{Operand, Ty};
 use crate::table::Op;
 
 /// The encoding an instruction came in. Executors do not ask; the disassembler and the encoder do.
@@ -201,9 +201,10 @@ impl Inst {
         u32::from(self.words) * 4
     }
 
-    /// For a branch at `pc`: the address of its target, from the label in source 0.
+    /// For a branch at `pc`: the address of its target, from its label.
     pub fn branch_target(&self, pc: u64) -> Option<u64> {
-        match self.src[0] {
+        let label = self.op.info().srcs.iter().position(|ty| *ty == Ty::label)?;
+        match self.src[label] {
             Operand::Imm(dwords) => Some(pc.wrapping_add(4).wrapping_add_signed(i64::from(dwords) * 4)),
             _ => None,
         }

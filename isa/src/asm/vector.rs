@@ -92,9 +92,9 @@ impl Parser<'_> {
         if self.inst.format != Format::Vopc {
             sdwa.dst_sel = self.sel("dst_sel")?;
             sdwa.dst_unused = match self.value("dst_unused") {
-                None | Some("UNUSED_PAD") => Unused::Pad,
+                Some("UNUSED_PAD") => Unused::Pad,
                 Some("UNUSED_SEXT") => Unused::Sext,
-                Some("UNUSED_PRESERVE") => Unused::Preserve,
+                None | Some("UNUSED_PRESERVE") => Unused::Preserve,
                 Some(other) => return Err(AsmError::Operand(other.to_owned())),
             };
         }

@@ -16,6 +16,8 @@ pub(super) struct Entry {
     pub flags: u16,
     /// Sources that take abs and neg; bit `i` is source `i`. The others have sext under SDWA.
     pub floats: u8,
+    /// All sources, a bit each.
+    pub sources: u8,
 }
 
 /// Bits of [`Entry::flags`].
@@ -61,7 +63,7 @@ impl Entry {
 
     fn new(op: Op, target: Target) -> Entry {
         let info = op.info();
-        let mut entry = Entry { op, dst: [None; 2], src: [None; 4], flags: 0, floats: 0 };
+        let mut entry = Entry { op, dst: [None; 2], src: [None; 4], flags: 0, floats: 0, sources: 0 };
         for (to, from) in entry.dst.iter_mut().zip(info.dsts) {
             *to = Some(*from);
         }
@@ -78,6 +80,7 @@ impl Entry {
         for (i, ty) in info.srcs.iter().enumerate() {
             let float = ty.is_float() || select && *ty == Ty::b32;
             entry.floats |= u8::from(float && i != tied) << i;
+            entry.sources |= 1 << i;
         }
         entry
     }

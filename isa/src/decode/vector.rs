@@ -53,6 +53,10 @@ impl Reader<'_> {
             }
             let mut sdwa = self.sdwa(second, format == Format::Vopc)?;
             sdwa.sext &= !entry.floats;
+            if format == Format::Vop1 {
+                sdwa.src_sel[1] = Sel::Dword;
+                sdwa.sext &= 1;
+            }
             mods = self.sdwa_mods(second, format == Format::Vopc);
             mods.abs &= entry.floats;
             mods.neg &= entry.floats;
@@ -198,7 +202,7 @@ impl Reader<'_> {
             neg: bits(second, 29, 3) as u8 & entry.floats,
             omod: bits(second, 27, 2) as u8,
             clamp,
-            op_sel: if entry.is(flag::OP_SEL) { bits(word, 11, 4) as u8 } else { 0 },
+            op_sel: if entry.is(flag::OP_SEL) { bits(word, 11, 4) as u8 & (entry.sources | 8) } else { 0 },
             ..Mods::default()
         };
         inst.words = self.words;
@@ -223,14 +227,16 @@ impl Reader<'_> {
             let Some(ty) = ty else { break };
             *to = self.source(bits(second, 9 * i as u32, 9), ty, false)?;
         }
-        let (high, mix) = (bits(word, 8, 3) as u8, entry.is(flag::MIX));
+        let (high, mix) = (bits(word, 8, 3) as u8 & entry.sources, entry.is(flag::MIX));
+        let op_sel_hi = (bits(second, 27, 2) | bits(word, 14, 1) << 2) as u8;
         inst.mods = Mods {
             abs: if mix { high } else { 0 },
-            neg: bits(second, 29, 3) as u8,
+            neg: bits(second, 29, 3) as u8 & entry.sources,
             neg_hi: if mix { 0 } else { high },
             clamp: bit(word, 15),
-            op_sel: bits(word, 11, 3) as u8,
-            op_sel_hi: (bits(second, 27, 2) | bits(word, 14, 1) << 2) as u8,
+            op_sel: bits(word, 11, 3) as u8 & entry.sources,
+            // A source that is not there has the default, as assemblers write it.
+            op_sel_hi: op_sel_hi | 7 & !entry.sources,
             ..Mods::default()
         };
         Ok(inst)
