@@ -10,6 +10,7 @@ use crate::dispatch::vector;
 use crate::fp::{Float, Fp, fma, narrow, quiet};
 use crate::vop1::{norm_i16, norm_u16};
 use crate::vop2::{replace_byte, to_byte};
+use gcnjit_rt::math;
 use half::f16;
 
 gcnjit_isa::vop3! { vector }
@@ -201,7 +202,8 @@ pub fn v_cvt_pk_u8_f32(e: &Fp, a: f32, byte: u32, c: u32) -> u32 {
 
 /// The quotient of `n` / `d` from its approximation `q`: special cases, and the sign.
 ///
-/// NaN: n's, then d's. 0/0 and ∞/∞ are invalid. Quotients too small to tell from zero are zero.
+/// NaN: n's, then d's. 0/0 and ∞/∞ are invalid. Quotients too small to tell from zero are zero; a quotient that is
+/// NaN though n and d are not overflowed on the way, and is infinite.
 fn div_fixup<T: Float>(e: &Fp, q: T, d: T, n: T, underflow: i32) -> T {
     let [q, d, n] = [q, d, n].map(|x| e.source(x));
     let negative = d.sign() != n.sign();
@@ -215,6 +217,8 @@ fn div_fixup<T: Float>(e: &Fp, q: T, d: T, n: T, underflow: i32) -> T {
         infinity
     } else if d.is_infinite() || n.is_zero() || field(n) - field(d) < underflow {
         T::ZERO
+    } else if q.is_nan() {
+        infinity
     } else {
         q
     };
@@ -280,17 +284,16 @@ pub fn v_div_scale_f64(e: &Fp, a: f64, denominator: f64, numerator: f64) -> (f64
     div_scale(e, a, denominator, numerator, &Scaling { huge: 768, tiny: 53, power: 128 })
 }
 
-/// a · b + c, times 2^±64 for lanes that div_scale flagged: up if |c|, about the quotient, is at least 2.
-///
-/// For those the sum is taken in f64, so that it is rounded once where it becomes denormal.
+/// a · b + c, times 2^±64 for lanes that div_scale flagged: up if |c|, about the quotient, is at least 2. Rounded once,
+/// after the scaling.
 pub fn v_div_fmas_f32(e: &Fp, a: f32, b: f32, c: f32, scaled: bool) -> f32 {
-    if !scaled || a.is_nan() || b.is_nan() || c.is_nan() {
+    let [x, y, z] = [a, b, c].map(|x| e.source(x));
+    let exact = math::fma_to_odd(x, y, z);
+    if !scaled || exact.is_nan() {
         return e.fma(a, b, c);
     }
-    let [a, b, c] = [a, b, c].map(|x| f64::from(e.source(x)));
-    let power = if c.abs() >= 2.0 { 64.0_f64.exp2() } else { (-64.0_f64).exp2() };
-    let result: f32 = narrow(e.single, (a * b + c) * power);
-    if result.is_nan() { f32::DEFAULT_NAN } else { result }
+    let power = if z.abs() >= 2.0 { 1023 + 64 } else { 1023 - 64 };
+    narrow(e.single, exact * f64::from_bits(power << 52))
 }
 
 /// The same with 2^±128, but rounded twice: by the fused operation and by the scaling.

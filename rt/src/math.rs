@@ -141,6 +141,22 @@ pub fn rsq_f64(x: f64) -> f64 {
     finish_f64(x, 1.0 / x.sqrt())
 }
 
+/// a · b + c for f32 operands, as an f64 that is rounded to odd: rounding it to any narrower format, even after scaling
+/// by a power of two, gives what rounding the exact value would.
+#[inline(always)]
+pub fn fma_to_odd(a: f32, b: f32, c: f32) -> f64 {
+    let (product, c) = (f64::from(a) * f64::from(b), f64::from(c));
+    let sum = product + c;
+    // Knuth's two-sum: what the rounding of the sum lost, exactly. The product itself is exact.
+    let back = sum - product;
+    let lost = (product - (sum - back)) + (c - back);
+    let bits = sum.to_bits();
+    let away = (lost > 0.0) == (sum > 0.0);
+    let odd = if away { bits | 1 } else { bits - 1 };
+    // Infinities and NaNs lose NaN, which is neither above nor below zero.
+    if (lost > 0.0 || lost < 0.0) && bits & 1 == 0 { f64::from_bits(odd) } else { sum }
+}
+
 /// The argument to compute with.
 #[inline(always)]
 fn enter(x: f32, flush: bool) -> f32 {
@@ -259,6 +275,17 @@ mod tests {
                 assert!(ulps(rsq_f32(x, false), 1.0 / f64::from(x).sqrt()) < 1.5, "rsq({x})");
             }
         }
+    }
+
+    #[test]
+    fn fused_sums_are_rounded_to_odd() {
+        let unit = f64::EPSILON;
+        assert_eq!(fma_to_odd(3.0, 5.0, -1.0), 14.0);
+        assert_eq!(fma_to_odd(1.0, 1.0, 1e-30), 1.0 + unit);
+        assert_eq!(fma_to_odd(1.0, 1.0, -1e-30), 1.0 - unit / 2.0);
+        assert_eq!(fma_to_odd(-1.0, 1.0, -1e-30), -1.0 - unit);
+        assert_eq!(fma_to_odd(f32::INFINITY, 1.0, 1.0), f64::INFINITY);
+        assert!(fma_to_odd(f32::INFINITY, 0.0, 1.0).is_nan());
     }
 
     #[test]
