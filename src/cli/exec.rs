@@ -15,7 +15,6 @@ pub struct Session<'a> {
     pub buffers: Vec<Buffer<u8>>,
     /// One a launch of the plan.
     kernels: Vec<Kernel>,
-    engine: Engine,
     threads: Option<usize>,
 }
 
@@ -38,7 +37,6 @@ impl<'a> Session<'a> {
         plan: &'a Plan,
         device: &Device,
         module: &Module,
-        engine: Engine,
         threads: Option<usize>,
     ) -> Result<Session<'a>, Failure> {
         let kernels = plan.launches().map(|launch| module.kernel(&launch.kernel)).collect::<Result<_, _>>()?;
@@ -47,7 +45,7 @@ impl<'a> Session<'a> {
             device.buffer(size).map_err(|error| Failure::usage(format!("{}: {error}", buffer.name)))
         };
         let buffers = plan.buffers.iter().map(allocate).collect::<Result<_, _>>()?;
-        Ok(Session { plan, buffers, kernels, engine, threads })
+        Ok(Session { plan, buffers, kernels, threads })
     }
 
     /// The kernels of the launches, in order.
@@ -57,18 +55,24 @@ impl<'a> Session<'a> {
 
     /// Lays out all arguments: for each launch of the plan, one or, if its index is among them, as many as it is
     /// repeated.
-    pub fn prepare(&self) -> Result<Vec<Vec<Prepared<'_>>>, Failure> {
-        self.plan.launches().zip(&self.kernels).map(|(launch, kernel)| self.prepare_launch(launch, kernel)).collect()
+    pub fn prepare(&self, engine: Engine) -> Result<Vec<Vec<Prepared<'_>>>, Failure> {
+        let launches = self.plan.launches().zip(&self.kernels);
+        launches.map(|(launch, kernel)| self.prepare_launch(launch, kernel, engine)).collect()
     }
 
-    fn prepare_launch<'s>(&'s self, launch: &'s plan::Launch, kernel: &'s Kernel) -> Result<Vec<Prepared<'s>>, Failure> {
+    fn prepare_launch<'s>(
+        &'s self,
+        launch: &'s plan::Launch,
+        kernel: &'s Kernel,
+        engine: Engine,
+    ) -> Result<Vec<Prepared<'s>>, Failure> {
         let indexed = launch.args.iter().any(|arg| matches!(arg, plan::Arg::Index(_)));
         let different = if indexed { launch.count } else { 1 };
         let kinds: Vec<ArgKind> = kernel.args().map(|arg| arg.kind).collect();
         let prepare = |index: u32| {
             let args = launch.args.iter().enumerate().map(|(i, arg)| self.argument(arg, kinds.get(i), index));
-            let mut described =
-                kernel.launch().grid(launch.grid).block(launch.block).offset(launch.offset).args(args).engine(self.engine);
+            let sized = kernel.launch().grid(launch.grid).block(launch.block).offset(launch.offset);
+            let mut described = sized.args(args).engine(engine);
             if let Some(threads) = self.threads {
                 described = described.threads(threads);
             }

@@ -88,7 +88,7 @@ impl Report<'_> {
 }
 
 fn ms(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e3
+    time.as_nanos() as f64 / 1e6
 }
 
 /// The first elements of every buffer that is not as it was at the start, as the kernels' signatures have them.
