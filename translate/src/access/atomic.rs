@@ -1,14 +1,12 @@
 //! Atomics: the operations, and their movers. In guest memory they are the host's own, sequentially consistent;
 //! in LDS, which belongs to one thread, they are plain.
-//!
-//! Floats are compared as integers and added by one guarded instruction, so that the guest's rounding and flushing
-//! modes, which may be in force on the host meanwhile, do not matter, and the host's do not leak into results.
 
 use super::address::{Shape, Spot};
+use super::float::{self, Float};
 use super::lanes::each;
 use super::pieces::Pieces;
-use gcnjit_rt::Wave;
 use gcnjit_rt::lds::Lds;
+use gcnjit_rt::{Mode, Wave};
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
@@ -41,11 +39,10 @@ pub(super) enum Kind {
     Wrap,
     /// As floats: `m == b ? a : m`
     FCmpSwap,
-    /// As floats: `a < m ? a : m`
+    /// As floats, see [`float`].
     FMin,
-    /// As floats: `a > m ? a : m`
     FMax,
-    /// As f32, to nearest even, denormals kept.
+    /// As f32.
     FAdd,
 }
 
@@ -78,18 +75,18 @@ impl Atomic {
 trait Word: Copy + Eq {
     fn get(wave: &Wave, first: usize, lane: usize) -> Self;
     fn set(self, wave: &mut Wave, first: usize, lane: usize);
-    fn apply(kind: Kind, m: Self, a: Self, b: Self) -> Self;
+    fn apply(kind: Kind, m: Self, a: Self, b: Self, mode: Mode) -> Self;
     /// What `kind` does with `a` and then `c` it does with this.
     fn combine(kind: Kind, a: Self, c: Self) -> Self;
     /// What changes nothing; None for kinds that cannot be combined.
     fn neutral(kind: Kind) -> Option<Self>;
     /// # Safety
     /// The value at `at` may be read and written, and is aligned; all other threads' writes are atomic or racy guests'.
-    unsafe fn shared(kind: Kind, at: *mut u8, a: Self, b: Self) -> Self;
+    unsafe fn shared(kind: Kind, at: *mut u8, a: Self, b: Self, mode: Mode) -> Self;
     /// # Safety
     /// The value at `at` may be read and written, by this thread only.
-    unsafe fn local(kind: Kind, at: *mut u8, a: Self, b: Self) -> Self;
-    fn lds(lds: &Lds, address: u32, kind: Kind, a: Self, b: Self) -> Self;
+    unsafe fn local(kind: Kind, at: *mut u8, a: Self, b: Self, mode: Mode) -> Self;
+    fn lds(lds: &Lds, address: u32, kind: Kind, a: Self, b: Self, mode: Mode) -> Self;
 }
 
 macro_rules! word {
@@ -108,7 +105,7 @@ macro_rules! word {
             }
 
             #[inline(always)]
-            fn apply(kind: Kind, m: $word, a: $word, b: $word) -> $word {
+            fn apply(kind: Kind, m: $word, a: $word, b: $word, mode: Mode) -> $word {
                 match kind {
                     Kind::Swap => a,
                     Kind::CmpSwap => {
@@ -151,33 +148,21 @@ macro_rules! word {
                         }
                     }
                     Kind::FCmpSwap => {
-                        if float::$word::equal(m, b) {
+                        if m.equal(b, mode) {
                             a
                         } else {
                             m
                         }
                     }
-                    Kind::FMin => {
-                        if float::$word::less(a, m) {
-                            a
-                        } else {
-                            m
-                        }
-                    }
-                    Kind::FMax => {
-                        if float::$word::less(m, a) {
-                            a
-                        } else {
-                            m
-                        }
-                    }
-                    Kind::FAdd => float::add(m as u32, a as u32).into(),
+                    Kind::FMin => m.extremum(a, mode, false),
+                    Kind::FMax => m.extremum(a, mode, true),
+                    Kind::FAdd => float::add(m as u32, a as u32, mode).into(),
                 }
             }
 
             #[inline(always)]
             fn combine(kind: Kind, a: $word, c: $word) -> $word {
-                Self::apply(if kind == Kind::Sub { Kind::Add } else { kind }, a, c, 0)
+                Self::apply(if kind == Kind::Sub { Kind::Add } else { kind }, a, c, 0, Mode::default())
             }
 
             #[inline(always)]
@@ -192,7 +177,7 @@ macro_rules! word {
             }
 
             #[inline(always)]
-            unsafe fn shared(kind: Kind, at: *mut u8, a: $word, b: $word) -> $word {
+            unsafe fn shared(kind: Kind, at: *mut u8, a: $word, b: $word, mode: Mode) -> $word {
                 // SAFETY: the caller vouches for the value and its alignment.
                 let atom = unsafe { $atomic::from_ptr(at.cast()) };
                 match kind {
@@ -204,24 +189,24 @@ macro_rules! word {
                     Kind::Or => atom.fetch_or(a, SeqCst),
                     Kind::Xor => atom.fetch_xor(a, SeqCst),
                     _ => {
-                        let next = |old| Some(Self::apply(kind, old, a, b));
+                        let next = |old| Some(Self::apply(kind, old, a, b, mode));
                         atom.fetch_update(SeqCst, SeqCst, next).unwrap_or_else(|old| old)
                     }
                 }
             }
 
             #[inline(always)]
-            unsafe fn local(kind: Kind, at: *mut u8, a: $word, b: $word) -> $word {
+            unsafe fn local(kind: Kind, at: *mut u8, a: $word, b: $word, mode: Mode) -> $word {
                 // SAFETY: the caller vouches for the value.
                 unsafe {
                     let old = at.cast::<$word>().read_unaligned();
-                    at.cast::<$word>().write_unaligned(Self::apply(kind, old, a, b));
+                    at.cast::<$word>().write_unaligned(Self::apply(kind, old, a, b, mode));
                     old
                 }
             }
 
-            fn lds(lds: &Lds, address: u32, kind: Kind, a: $word, b: $word) -> $word {
-                lds.$lds(address, |old| Self::apply(kind, old, a, b))
+            fn lds(lds: &Lds, address: u32, kind: Kind, a: $word, b: $word, mode: Mode) -> $word {
+                lds.$lds(address, |old| Self::apply(kind, old, a, b, mode))
             }
         }
     };
@@ -266,7 +251,8 @@ unsafe fn lanes<W: Word>(kind: Kind, atomic: &Atomic, wave: &mut Wave, spot: &Sp
         let at = unsafe { spot.lane(wave.vgpr.as_ptr(), lane, size_of::<W>()) };
         let (a, b) = (W::get(wave, atomic.a, lane), W::get(wave, atomic.b, lane));
         // SAFETY: the caller's contract.
-        let old = unsafe { if local { W::local(kind, at, a, b) } else { W::shared(kind, at, a, b) } };
+        let old =
+            unsafe { if local { W::local(kind, at, a, b, wave.mode) } else { W::shared(kind, at, a, b, wave.mode) } };
         if let Some(result) = atomic.result {
             old.set(wave, result, lane);
         }
@@ -283,7 +269,13 @@ fn combined<W: Word>(kind: Kind, atomic: &Atomic, wave: &Wave, spot: &Spot, loca
         sum = W::combine(kind, sum, if active { W::get(wave, atomic.a, lane) } else { neutral });
     }
     // SAFETY: as in `lanes`, whose contract is the caller's.
-    unsafe { if local { W::local(kind, spot.base, sum, sum) } else { W::shared(kind, spot.base, sum, sum) } };
+    unsafe {
+        if local {
+            W::local(kind, spot.base, sum, sum, wave.mode)
+        } else {
+            W::shared(kind, spot.base, sum, sum, wave.mode)
+        }
+    };
     true
 }
 
@@ -309,12 +301,12 @@ unsafe fn piece<W: Word>(atomic: &Atomic, wave: &mut Wave, lds: &Lds, pieces: &P
     let at = pieces.at[0][lane];
     let (a, b) = (W::get(wave, atomic.a, lane), W::get(wave, atomic.b, lane));
     let old = if pieces.local >> lane & 1 != 0 {
-        Some(W::lds(lds, at.addr() as u32, atomic.kind, a, b))
+        Some(W::lds(lds, at.addr() as u32, atomic.kind, a, b, wave.mode))
     } else if at.is_null() {
         None
     } else {
         // SAFETY: the caller's contract.
-        Some(unsafe { W::shared(atomic.kind, at, a, b) })
+        Some(unsafe { W::shared(atomic.kind, at, a, b, wave.mode) })
     };
     let Some(result) = atomic.result else { return };
     match old {
@@ -324,90 +316,13 @@ unsafe fn piece<W: Word>(atomic: &Atomic, wave: &mut Wave, lds: &Lds, pieces: &P
 }
 
 /// What `atomic` makes of the dword `m`, for whoever keeps it elsewhere.
-pub(super) fn apply32(kind: Kind, m: u32, a: u32, b: u32) -> u32 {
-    u32::apply(kind, m, a, b)
+pub(super) fn apply32(kind: Kind, m: u32, a: u32, b: u32, mode: Mode) -> u32 {
+    u32::apply(kind, m, a, b, mode)
 }
 
 /// The same for a qword.
-pub(super) fn apply64(kind: Kind, m: u64, a: u64, b: u64) -> u64 {
-    u64::apply(kind, m, a, b)
-}
-
-/// Float semantics on bits.
-mod float {
-    macro_rules! order {
-        ($word:ident $signed:ident $inf:literal) => {
-            pub(super) mod $word {
-                const SIGN: $word = !($signed::MAX as $word);
-
-                fn nan(x: $word) -> bool {
-                    x & !SIGN > $inf
-                }
-
-                pub(in super::super) fn equal(x: $word, y: $word) -> bool {
-                    !nan(x) && (x == y || (x | y) & !SIGN == 0)
-                }
-
-                pub(in super::super) fn less(x: $word, y: $word) -> bool {
-                    // Two's complement of the magnitude orders floats, and makes both zeros equal.
-                    let key = |x: $word| {
-                        let magnitude = (x & !SIGN) as $signed;
-                        if x & SIGN == 0 { magnitude } else { -magnitude }
-                    };
-                    !nan(x) && !nan(y) && key(x) < key(y)
-                }
-            }
-        };
-    }
-
-    order! { u32 i32 0x7f80_0000 }
-    order! { u64 i64 0x7ff0_0000_0000_0000 }
-
-    /// f32 addition to nearest even with denormals, whatever the host's modes. NaNs: the first operand's, quieted, else
-    /// the second's; opposite infinities make 0x7fc00000.
-    pub(super) fn add(x: u32, y: u32) -> u32 {
-        let nan = |x: u32| x & 0x7fff_ffff > 0x7f80_0000;
-        if nan(x) || nan(y) {
-            return if nan(x) { x } else { y } | 0x40_0000;
-        }
-        if x ^ y == 0x8000_0000 && x & 0x7fff_ffff == 0x7f80_0000 {
-            return 0x7fc0_0000;
-        }
-        raw_add(x, y)
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    fn raw_add(x: u32, y: u32) -> u32 {
-        use std::arch::asm;
-        static DEFAULT: u32 = 0x1f80;
-        let mut saved = 0u32;
-        let mut sum = x;
-        // SAFETY: MXCSR is what it was when the block is left; no exception is unmasked in between.
-        unsafe {
-            asm!(
-                "stmxcsr [{saved}]",
-                "ldmxcsr [{default}]",
-                "movd {a}, {sum:e}",
-                "movd {b}, {y:e}",
-                "addss {a}, {b}",
-                "movd {sum:e}, {a}",
-                "ldmxcsr [{saved}]",
-                saved = in(reg) &raw mut saved,
-                default = in(reg) &raw const DEFAULT,
-                sum = inout(reg) sum,
-                y = in(reg) y,
-                a = out(xmm_reg) _,
-                b = out(xmm_reg) _,
-                options(nostack)
-            );
-        }
-        sum
-    }
-
-    #[cfg(not(target_arch = "x86_64"))]
-    fn raw_add(x: u32, y: u32) -> u32 {
-        (f32::from_bits(x) + f32::from_bits(y)).to_bits()
-    }
+pub(super) fn apply64(kind: Kind, m: u64, a: u64, b: u64, mode: Mode) -> u64 {
+    u64::apply(kind, m, a, b, mode)
 }
 
 #[cfg(test)]
@@ -416,7 +331,7 @@ mod tests {
 
     #[test]
     fn integers() {
-        let apply = |kind, m, a, b| apply32(kind, m, a, b);
+        let apply = |kind, m, a, b| apply32(kind, m, a, b, Mode::default());
         assert_eq!(apply(Kind::Inc, 5, 5, 0), 0);
         assert_eq!(apply(Kind::Inc, 4, 5, 0), 5);
         assert_eq!(apply(Kind::Dec, 0, 5, 0), 5);
@@ -428,25 +343,7 @@ mod tests {
         assert_eq!(apply(Kind::CmpSwap, 4, 9, 3), 4);
         assert_eq!(apply(Kind::MskOr, 0xff, 0x0f, 0x02), 0xf2);
         assert_eq!(apply(Kind::RSub, 3, 9, 0), 6);
-        assert_eq!(apply64(Kind::Wrap, 9, 4, 1), 5);
-        assert_eq!(apply64(Kind::Wrap, 3, 4, 1), 4);
-    }
-
-    #[test]
-    fn floats() {
-        let bits = |x: f32| x.to_bits();
-        let values = [0.0, -0.0, 1.0, -1.0, 1e-40, -1e-40, f32::MAX, f32::INFINITY, f32::NEG_INFINITY, f32::NAN];
-        for x in values {
-            for y in values {
-                assert_eq!(apply32(Kind::FMin, bits(x), bits(y), 0), bits(if y < x { y } else { x }));
-                assert_eq!(apply32(Kind::FMax, bits(x), bits(y), 0), bits(if y > x { y } else { x }));
-                assert_eq!(apply32(Kind::FCmpSwap, bits(x), 7, bits(y)), if x == y { 7 } else { bits(x) });
-                let sum = f32::from_bits(apply32(Kind::FAdd, bits(x), bits(y), 0));
-                assert!(sum.to_bits() == (x + y).to_bits() || sum.is_nan() && (x + y).is_nan());
-                let (x, y) = (f64::from(x), f64::from(y));
-                let min = if y < x { y } else { x };
-                assert_eq!(apply64(Kind::FMin, x.to_bits(), y.to_bits(), 0), min.to_bits());
-            }
-        }
+        assert_eq!(apply64(Kind::Wrap, 9, 4, 1, Mode::default()), 5);
+        assert_eq!(apply64(Kind::Wrap, 3, 4, 1, Mode::default()), 4);
     }
 }

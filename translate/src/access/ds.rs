@@ -352,10 +352,10 @@ fn exchange<S: Share>(atomic: &Atomic, wave: &mut Wave, share: &S, lane: usize, 
         let high = if atomic.wide { u64::from(wave.vgpr[first + 1][lane]) << 32 } else { 0 };
         u64::from(wave.vgpr[first][lane]) | high
     };
-    let (a, b) = (value(atomic.a), value(atomic.b));
+    let (a, b, mode) = (value(atomic.a), value(atomic.b), wave.mode);
     let change = |at: u32, a: u64, b: u64| match atomic.wide {
-        true => share.atomic_u64(at, |old| atomic::apply64(atomic.kind, old, a, b)),
-        false => share.atomic_u32(at, |old| atomic::apply32(atomic.kind, old, a as u32, b as u32)).into(),
+        true => share.atomic_u64(at, |old| atomic::apply64(atomic.kind, old, a, b, mode)),
+        false => share.atomic_u32(at, |old| atomic::apply32(atomic.kind, old, a as u32, b as u32, mode)).into(),
     };
     let second = second.map(|(at, data)| (at, value(data)));
     let olds = [Some(change(at, a, b)), second.map(|(at, a)| change(at, a, 0))];
