@@ -40,10 +40,12 @@ impl Builder {
 
     /// SGPR by operand code.
     pub fn sgpr(&mut self, register: u8) -> Value {
-        match self.regs.sgpr.get(&register) {
-            Some(known) => known.value,
-            None => self.read_file(Op::Sgpr, Ty::B32, register),
+        if let Some(known) = self.regs.sgpr.get(&register) {
+            return known.value;
         }
+        let value = self.read_file(Op::Sgpr, Ty::B32, register);
+        self.regs.sgpr.insert(register, Scalar { value, dirty: false });
+        value
     }
 
     /// A pair of SGPRs as 64 bits.
@@ -81,10 +83,12 @@ impl Builder {
 
     /// The scalar condition code, a B1.
     pub fn scc(&mut self) -> Value {
-        match self.regs.scc {
-            Some(known) => known.value,
-            None => self.read_file(Op::Scc, Ty::B1, 0),
+        if let Some(known) = self.regs.scc {
+            return known.value;
         }
+        let value = self.read_file(Op::Scc, Ty::B1, 0);
+        self.regs.scc = Some(Scalar { value, dirty: false });
+        value
     }
 
     /// Writes the scalar condition code.

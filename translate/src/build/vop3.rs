@@ -2,7 +2,7 @@
 
 use super::operands::vector::{commit, sources};
 use super::{Builder, Result};
-use crate::lane::{Ty as Width, Value};
+use crate::lane::{Fcc, Ty as Width, Value};
 use crate::libcall::RowOp;
 use gcnjit_isa::Inst;
 
@@ -201,17 +201,20 @@ fn v_div_scale_f64(b: &mut Builder, x: Value, y: Value, z: Value) -> Pair {
 }
 
 fn v_div_fmas_f32(b: &mut Builder, x: Value, y: Value, z: Value, scaled: Value) -> Value {
-    let (product, n) = (b.fma(x, y, z), b.b32(32));
-    let rules = b.rules_f32();
-    let scaled_product = b.call(Width::B32, RowOp::ldexp_f32, &[product, n], rules);
-    b.select(scaled, scaled_product, product)
+    let (plain, corrected) = (b.fma(x, y, z), division(b, Width::B32, RowOp::div_fmas_f32, [x, y, z]));
+    b.select(scaled, corrected, plain)
 }
 
+/// Where div_scale flagged the lane, the sum is scaled by 2^±128: up if |z|, about the quotient, is at least 2.
 fn v_div_fmas_f64(b: &mut Builder, x: Value, y: Value, z: Value, scaled: Value) -> Value {
-    let (product, n) = (b.fma(x, y, z), b.b32(64));
+    let sum = b.fma(x, y, z);
+    let (magnitude, two) = (b.and_bits(z, u64::MAX >> 1), b.b64(2.0_f64.to_bits()));
+    let large = b.fcmp(Fcc::Le, two, magnitude);
+    let (up, down) = (b.b32(128), b.b32(-128_i32 as u32));
+    let power = b.select(large, up, down);
     let rules = b.rules_f64();
-    let scaled_product = b.call(Width::B64, RowOp::ldexp_f64, &[product, n], rules);
-    b.select(scaled, scaled_product, product)
+    let corrected = b.call(Width::B64, RowOp::ldexp_f64, &[sum, power], rules);
+    b.select(scaled, corrected, sum)
 }
 
 gcnjit_isa::vop3! { rows }

@@ -371,28 +371,36 @@ pub fn clamp_f16(x: u32, dx10: bool) -> u32 {
     if x & 0x8000 != 0 { 0 } else { x.min(0x3c00) }
 }
 
-/// v_div_fixup: the quotient `q` of x / y, or the special result that the operands call for.
+/// v_div_fixup: the quotient `q` of x / y, or the special result that the operands call for. A quotient whose
+/// exponent would be below `underflow` is zero.
 fn div_fixup(format: Format, q: u64, y: u64, x: u64, rules: Rules) -> u64 {
-    let _ = rules;
+    let underflow = if format.significand == 23 { -150 } else { -1075 };
+    let flushed = |v: u64, flush: bool| {
+        let denormal = format.magnitude(v) >> format.significand == 0;
+        if denormal && flush { v & format.sign(true) } else { v }
+    };
+    let (q, y, x) = (flushed(q, flush_in(rules)), flushed(y, flush_in(rules)), flushed(x, flush_in(rules)));
     let sign = format.sign(true) & (x ^ y);
-    let (my, mx) = (format.magnitude(y), format.magnitude(x));
-    let default = format.quiet(format.sign(true) | format.infinity());
+    let (my, mx, infinity) = (format.magnitude(y), format.magnitude(x), format.infinity());
+    let field = |magnitude: u64| (magnitude >> format.significand) as i32;
     if format.is_nan(x) {
         return format.quiet(x);
     }
     if format.is_nan(y) {
         return format.quiet(y);
     }
-    if (my == 0 && mx == 0) || (my == format.infinity() && mx == format.infinity()) {
-        return default;
+    if (my == 0 && mx == 0) || (my == infinity && mx == infinity) {
+        return format.quiet(format.sign(true) | infinity);
     }
-    if my == 0 || mx == format.infinity() {
-        return sign | format.infinity();
+    if my == 0 || mx == infinity {
+        return sign | infinity;
     }
-    if my == format.infinity() || mx == 0 {
+    if my == infinity || mx == 0 || field(mx) - field(my) < underflow {
         return sign;
     }
-    sign | format.magnitude(q)
+    let magnitude = format.magnitude(q);
+    let magnitude = if format.is_nan(q) { format.quiet(magnitude) } else { magnitude };
+    sign | flushed(magnitude, flush_out(rules))
 }
 
 /// The fixed quotient.
@@ -407,11 +415,58 @@ pub fn div_fixup_f64(q: u64, y: u64, x: u64, rules: Rules) -> u64 {
     div_fixup(F64, q, y, x, rules)
 }
 
-/// v_div_scale: `s`, which is one of the denominator y and the numerator x, scaled so that the division's steps stay
-/// in range, and whether the result has to be scaled back.
+/// v_div_scale: `s`, which is the denominator `y` or the numerator `x`, scaled by a power of two so that the steps of a
+/// division stay in range, and whether its result has to be scaled back.
 fn div_scale(format: Format, s: u64, y: u64, x: u64, rules: Rules) -> (u64, bool) {
-    let _ = (format, y, x, rules);
-    (s, false)
+    let (huge, tiny, power) = if format.significand == 23 { (96, 23, 64) } else { (768, 53, 128) };
+    let source = |v: u64| {
+        let denormal = format.magnitude(v) >> format.significand == 0;
+        if denormal && flush_in(rules) { v & format.sign(true) } else { v }
+    };
+    let (s, y, x) = (source(s), source(y), source(x));
+    let (my, mx) = (format.magnitude(y), format.magnitude(x));
+    if my == 0 || mx == 0 {
+        let default = format.quiet(format.sign(true) | format.infinity());
+        return (if format.is_nan(s) { format.quiet(s) } else { default }, false);
+    }
+    let field = |magnitude: u64| (magnitude >> format.significand) as i32;
+    let largest = field(format.infinity());
+    let distance = field(mx) - field(my);
+    let small_reciprocal = field(my) >= largest - 2 && field(my) < largest;
+    let small_quotient = distance <= 1 - format.bias();
+    let is = |v: u64| s == v && !format.is_nan(s);
+    let (n, flag) = if distance >= huge {
+        (if is(y) { power } else { 0 }, true)
+    } else if field(my) == 0 {
+        (power, false)
+    } else if small_reciprocal && small_quotient {
+        (if is(y) { -power } else { 0 }, true)
+    } else if small_reciprocal {
+        (-power, false)
+    } else if small_quotient {
+        (if is(x) { power } else { 0 }, true)
+    } else {
+        (if field(mx) <= tiny { power } else { 0 }, false)
+    };
+    // Without scaling the number still passes through: flushed on either side, quieted.
+    let rules = if n == 0 && flush_out(rules) { rules | 4 } else { rules };
+    (ldexp(format, s, n, rules), flag)
+}
+
+/// a · b + c of f32, rounded once after scaling by 2^±64: up if |c|, which is about the quotient, is at least 2.
+#[inline]
+pub fn div_fmas_f32(a: u32, b: u32, c: u32, rules: Rules) -> u32 {
+    let sources = [a, b, c];
+    if let Some(nan) = sources.iter().find(|x| F32.is_nan(u64::from(**x))) {
+        return nan | 0x0040_0000;
+    }
+    let number = |x: u32| {
+        let denormal = x & 0x7fff_ffff < 0x0080_0000;
+        f64::from(f32::from_bits(if denormal && flush_in(rules) { x & 0x8000_0000 } else { x }))
+    };
+    let power = if number(c).abs() >= 2.0 { 18446744073709551616.0 } else { 1.0 / 18446744073709551616.0 };
+    let result = (number(a) * number(b) + number(c)) * power;
+    if result.is_nan() { 0xffc0_0000 } else { from_f64(F32, result, rules) as u32 }
 }
 
 /// Of f32.

@@ -249,7 +249,7 @@ impl Lower<'_, '_> {
         if node.shape == Shape::Uniform {
             return self.spread_to_scratch(value, scratch);
         }
-        if node.op == Op::Vgpr && self.plan.in_register_file(value, rank) {
+        if node.op == Op::Vgpr && self.plan.in_file_for_scalars(value, rank) {
             let offset = offset_of!(Wave, vgpr) + (node.imm & 0xff) as usize * size_of::<Row>();
             return self.fb.ins().iadd_imm_s(self.wave, offset as i64);
         }

@@ -94,7 +94,7 @@ impl Lower<'_, '_> {
         let mut work: Vec<Value> = segment.spills.clone();
         work.extend(segment.sets.iter().chain(&segment.bits).map(|root| self.block.node(*root).args[0]));
         while let Some(value) = work.pop() {
-            let value = self.resolved(value, full);
+            let value = self.resolved(value, rank, full);
             if std::mem::replace(&mut needed[value.index()], true) || self.is_loaded(value, rank) {
                 continue;
             }
@@ -108,13 +108,16 @@ impl Lower<'_, '_> {
     }
 
     /// Looks through operations that do nothing when the mask `full` is all ones.
-    pub(super) fn resolved(&self, value: Value, full: Option<Value>) -> Value {
+    pub(super) fn resolved(&self, value: Value, rank: usize, full: Option<Value>) -> Value {
+        if self.is_loaded(value, rank) {
+            return value;
+        }
         let node = self.block.node(value);
         let is_full = |v: Value| full.is_some() && self.is_spread_of(v, full);
         match node.op {
-            Op::Select if is_full(node.args[0]) => self.resolved(node.args[1], full),
-            Op::And if node.ty == Ty::B1 && is_full(node.args[0]) => self.resolved(node.args[1], full),
-            Op::And if node.ty == Ty::B1 && is_full(node.args[1]) => self.resolved(node.args[0], full),
+            Op::Select if is_full(node.args[0]) => self.resolved(node.args[1], rank, full),
+            Op::And if node.ty == Ty::B1 && is_full(node.args[0]) => self.resolved(node.args[1], rank, full),
+            Op::And if node.ty == Ty::B1 && is_full(node.args[1]) => self.resolved(node.args[0], rank, full),
             _ => value,
         }
     }
@@ -131,7 +134,7 @@ impl Lower<'_, '_> {
             return false;
         }
         let here = self.plan.ranks[value.index()] == Some(rank) && !node.is_row();
-        let in_file = node.op == Op::Vgpr && self.plan.in_register_file(value, rank);
+        let in_file = node.op == Op::Vgpr && self.plan.in_file_for_segment(value, rank);
         !here && !in_file && !is_cheap(self.block, value) && self.plan.slots.contains_key(&value)
     }
 
@@ -244,19 +247,19 @@ impl Lower<'_, '_> {
     fn commit(&mut self, body: &mut Body, segment: &Segment, full: Option<Value>, carried: &[ir::Value]) -> Vec<ir::Value> {
         for set in &segment.sets {
             let node = *self.block.node(*set);
-            let value = self.lanes_of(body, self.resolved(node.args[0], full), Ty::B32);
+            let value = self.lanes_of(body, self.resolved(node.args[0], body.rank, full), Ty::B32);
             let row = offset_of!(Wave, vgpr) + node.imm as usize * size_of::<Row>();
             self.store_row(&value, body.wave, row);
         }
         for spill in &segment.spills {
             let ty = self.block.node(*spill).ty;
-            let value = self.lanes_of(body, self.resolved(*spill, full), ty);
+            let value = self.lanes_of(body, self.resolved(*spill, body.rank, full), ty);
             self.store_slot(body, *spill, &value);
         }
         let mut result = Vec::new();
         for (root, carried) in segment.bits.iter().zip(carried) {
             let node: Node = *self.block.node(*root);
-            let mask = self.lanes_of(body, self.resolved(node.args[0], full), Ty::B1);
+            let mask = self.lanes_of(body, self.resolved(node.args[0], body.rank, full), Ty::B1);
             result.push(self.collect_bits(body, &mask, *carried));
         }
         result

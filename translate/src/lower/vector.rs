@@ -29,7 +29,7 @@ impl Lower<'_, '_> {
                 let args: Vec<Lanes> = node
                     .args()
                     .map(|arg| {
-                        let arg = self.resolved(arg, full);
+                        let arg = self.resolved(arg, body.rank, full);
                         self.lanes_of(body, arg, self.block.node(arg).ty)
                     })
                     .collect();

@@ -26,7 +26,17 @@ pub struct Plan {
     pub slots: HashMap<Value, usize>,
     /// Slots used.
     pub slot_count: usize,
+    /// The last moment at which a VGPR read still stands in the register file.
     valid_until: HashMap<Value, usize>,
+}
+
+/// Moments within a plan: the scalar work of a step, then its segment.
+fn scalar_moment(rank: usize) -> usize {
+    2 * rank
+}
+
+fn segment_moment(rank: usize) -> usize {
+    2 * rank + 1
 }
 
 /// Scalar work, then a segment.
@@ -59,9 +69,14 @@ impl Segment {
 }
 
 impl Plan {
-    /// Whether segment `step` can read the VGPR node from the register file.
-    pub fn in_register_file(&self, value: Value, step: usize) -> bool {
-        self.valid_until.get(&value).is_none_or(|last| step <= *last)
+    /// Whether the segment of `step` can read the VGPR node from the register file.
+    pub fn in_file_for_segment(&self, value: Value, step: usize) -> bool {
+        self.valid_until.get(&value).is_none_or(|last| segment_moment(step) <= *last)
+    }
+
+    /// Whether the scalar work of `step` can use the row of the VGPR node in the register file.
+    pub fn in_file_for_scalars(&self, value: Value, step: usize) -> bool {
+        self.valid_until.get(&value).is_none_or(|last| scalar_moment(step) <= *last)
     }
 }
 
@@ -219,7 +234,7 @@ impl<'a> Ranker<'a> {
         let row_use = reads.iter().filter_map(|read| self.row_uses.get(read)).max().copied().unwrap_or(0);
         let rank = self.rank(node.args[0]).max(self.current).max(row_use);
         for read in reads {
-            self.plan.valid_until.entry(read).or_insert(rank);
+            self.plan.valid_until.entry(read).or_insert(segment_moment(rank));
         }
         self.plan.ranks[value.index()] = Some(rank);
         self.step(rank).segment.sets.push(value);
@@ -232,7 +247,7 @@ impl<'a> Ranker<'a> {
         let rank = self.settled.max(self.floor).max(self.current).max(ready);
         for register in written {
             for read in self.reads.remove(&(register as u64)).unwrap_or_default() {
-                self.plan.valid_until.entry(read).or_insert(rank.saturating_sub(1));
+                self.plan.valid_until.entry(read).or_insert(scalar_moment(rank));
             }
         }
         self.plan.ranks[value.index()] = Some(rank);
@@ -268,12 +283,12 @@ fn keep_crossing_values(block: &Block, plan: &mut Plan) {
 /// Whether `node`, at `rank`, finds `arg` only in memory.
 fn crosses(block: &Block, plan: &Plan, node: &Node, arg: Value, rank: usize) -> bool {
     let source = block.node(arg);
-    let in_file = source.op == Op::Vgpr && plan.in_register_file(arg, rank);
+    let vgpr = source.op == Op::Vgpr;
     match node.op {
         Op::Bits => false,
-        Op::Call | Op::ReadLane | Op::SetVgprAt => !in_file,
+        Op::Call | Op::ReadLane | Op::SetVgprAt => !(vgpr && plan.in_file_for_scalars(arg, rank)),
         _ if plan.ranks[arg.index()] == Some(rank) && !source.is_row() => false,
-        _ => !in_file && !is_cheap(block, arg),
+        _ => !(vgpr && plan.in_file_for_segment(arg, rank)) && !is_cheap(block, arg),
     }
 }
 
