@@ -285,8 +285,8 @@ QUIRKS = re.compile(
 )
 QUIRKS_FROM = [
     ("gfx600", "gfx800", re.compile(r"v_(?:div_scale|mad_[iu]64|add_i32|addc|subb?(?:rev)?_[iu]32|subb).* clamp")),
-    ("gfx800", "gfx900", re.compile(r"src_(?:shared|private|pops)_")),
-    ("gfx800", "gfx999", re.compile(r"s\[100:103\]|(?:readfirstlane|v_interp).* src_")),
+    ("gfx800", "gfx900", re.compile(r"src_(?:shared|private|pops)_|ttmp\[0:15\]")),
+    ("gfx800", "gfx999", re.compile(r"s\[(?:88|92|96|100):103\]|(?:readfirstlane|v_interp).* \|?src_")),
 ]
 
 

@@ -202,7 +202,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `dwords` scalar registers from `first`, which the hardware aligns to 2 or 4.
+    /// `dwords` scalar registers from `first`: the lowest bit of a pair is ignored, wider groups are aligned to 4.
     fn sgprs(&self, first: u32, dwords: u8) -> Result<Operand, DecodeError> {
         let dwords = u32::from(dwords);
         let sgprs = if self.old() { 104 } else { 102 };
@@ -210,7 +210,9 @@ impl Reader<'_> {
         let in_file = first < sgprs || (traps..124).contains(&first);
         let aligned = first & !(if dwords > 2 { 3 } else { 1 });
         let last = aligned + dwords;
-        let fits = if in_file {
+        let fits = if dwords > 2 && aligned != first {
+            false
+        } else if in_file {
             last <= sgprs || aligned >= traps && last <= 124
         } else {
             dwords == 2 && aligned == first && first != 124

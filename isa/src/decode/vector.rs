@@ -66,7 +66,7 @@ impl Reader<'_> {
             src0 = bits(second, 0, 8) + 256;
             mods.abs = ((bit(second, 21) as u8) | (bit(second, 23) as u8) << 1) & entry.floats;
             mods.neg = ((bit(second, 20) as u8) | (bit(second, 22) as u8) << 1) & entry.floats;
-            ext = Ext::Dpp(dpp(second));
+            ext = Ext::Dpp(dpp(second).ok_or(self.reserved(bits(second, 8, 9)))?);
         }
         let mut inst = self.make(entry.op, format);
         inst.dst = self.results(entry, dst, 106)?;
@@ -289,11 +289,15 @@ impl Reader<'_> {
     }
 }
 
-fn dpp(second: u32) -> Dpp {
-    Dpp {
-        ctrl: bits(second, 8, 9) as u16,
+/// The DPP word, unless its control field is reserved.
+fn dpp(second: u32) -> Option<Dpp> {
+    let ctrl = bits(second, 8, 9) as u16;
+    let rows = matches!(ctrl, 0x101..=0x10f | 0x111..=0x11f | 0x121..=0x12f);
+    let known = ctrl < 0x100 || rows || matches!(ctrl, 0x130 | 0x134 | 0x138 | 0x13c | 0x140..=0x143);
+    known.then_some(Dpp {
+        ctrl,
         bound_ctrl: bit(second, 19),
         bank_mask: bits(second, 24, 4) as u8,
         row_mask: bits(second, 28, 4) as u8,
-    }
+    })
 }

@@ -120,7 +120,7 @@ impl Text<'_> {
             0x141 => self.out.push_str(" row_half_mirror"),
             0x142 => self.out.push_str(" row_bcast:15"),
             0x143 => self.out.push_str(" row_bcast:31"),
-            _ => self.out.push_str(" /* Invalid dpp_ctrl value */"),
+            reserved => self.put(format_args!(" dpp_ctrl:{reserved:#x}")),
         }
         self.put(format_args!(" row_mask:{:#x} bank_mask:{:#x}", dpp.row_mask, dpp.bank_mask));
         self.flag(dpp.bound_ctrl, "bound_ctrl:1");
