@@ -9,7 +9,7 @@
 use crate::atomic::*;
 use crate::dispatch::vector;
 use crate::fp::Fp;
-use crate::memory::{self, AtomicData, Place, Shape, form};
+use crate::memory::{self, AtomicData, Place, Shape, atomics, form, loads, stores};
 use crate::run::Machine;
 use gcnjit_isa::{Inst, Note, Ty};
 use gcnjit_rt::{LANES, Trap};
@@ -88,14 +88,6 @@ fn fadd(fp: &Fp, old: u32, data: u32, _: u32) -> u32 {
     fp.add(f32::from_bits(old), f32::from_bits(data)).to_bits()
 }
 
-macro_rules! loads {
-    ($($name:ident $bytes:literal $form:ident;)*) => { $(
-        pub fn $name(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
-            load(m, inst, $bytes, form::$form)
-        }
-    )* };
-}
-
 macro_rules! loads2 {
     ($($name:ident $bytes:literal;)*) => { $(
         pub fn $name(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
@@ -104,26 +96,10 @@ macro_rules! loads2 {
     )* };
 }
 
-macro_rules! stores {
-    ($($name:ident $bytes:literal $form:ident;)*) => { $(
-        pub fn $name(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
-            store(m, inst, $bytes, form::$form)
-        }
-    )* };
-}
-
 macro_rules! stores2 {
     ($($name:ident $bytes:literal;)*) => { $(
         pub fn $name(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
             store2(m, inst, $bytes)
-        }
-    )* };
-}
-
-macro_rules! atomics {
-    ($($name:ident $word:ident $update:ident;)*) => { $(
-        pub fn $name(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
-            update::<$word>(m, inst, $update)
         }
     )* };
 }

@@ -7,7 +7,7 @@
 #![allow(missing_docs, reason = "a body is documented by its row and the ISA manual")]
 
 use crate::atomic::*;
-use crate::memory::{self, AtomicData, Place, Shape, form};
+use crate::memory::{self, AtomicData, Place, Shape, atomics, form, loads, stores};
 use crate::run::Machine;
 use gcnjit_isa::{Gen, Inst, Operand, Ty};
 use gcnjit_rt::memory::{LDS_APERTURE, PRIVATE_APERTURE};
@@ -115,30 +115,6 @@ fn store(m: &mut Machine<'_>, inst: &Inst, bytes: usize, select: fn(u32) -> u32)
 fn update<T: memory::AtomicWord>(m: &mut Machine<'_>, inst: &Inst, f: Update<T>) -> Result<(), Trap> {
     let (lanes, base) = (Lanes::new(m, inst), scratch_base(m));
     memory::atomic(m, inst, AtomicData::Registers(1), |lane| lanes.place(base, lane, 0), f)
-}
-
-macro_rules! loads {
-    ($($name:ident $bytes:literal $form:ident;)*) => { $(
-        pub fn $name(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
-            load(m, inst, $bytes, form::$form)
-        }
-    )* };
-}
-
-macro_rules! stores {
-    ($($name:ident $bytes:literal $form:ident;)*) => { $(
-        pub fn $name(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
-            store(m, inst, $bytes, form::$form)
-        }
-    )* };
-}
-
-macro_rules! atomics {
-    ($($name:ident $word:ident $update:ident;)*) => { $(
-        pub fn $name(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
-            update::<$word>(m, inst, $update)
-        }
-    )* };
 }
 
 loads! {

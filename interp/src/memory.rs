@@ -327,3 +327,32 @@ pub mod form {
         x >> 16
     }
 }
+
+/// Bodies of loads, by the family's own `load`: bytes a lane, and the form of bytes and words.
+macro_rules! loads {
+    ($($name:ident $bytes:literal $form:ident;)*) => { $(
+        pub fn $name(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
+            load(m, inst, $bytes, form::$form)
+        }
+    )* };
+}
+
+/// Bodies of stores, by the family's own `store`.
+macro_rules! stores {
+    ($($name:ident $bytes:literal $form:ident;)*) => { $(
+        pub fn $name(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
+            store(m, inst, $bytes, form::$form)
+        }
+    )* };
+}
+
+/// Bodies of atomics, by the family's own `update`: the word's type, and its function in [`crate::atomic`].
+macro_rules! atomics {
+    ($($name:ident $word:ident $update:ident;)*) => { $(
+        pub fn $name(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
+            update::<$word>(m, inst, $update)
+        }
+    )* };
+}
+
+pub(crate) use {atomics, loads, stores};

@@ -19,7 +19,7 @@
 
 use crate::atomic::*;
 use crate::dispatch::vector;
-use crate::memory::{self, AtomicData, Place, Shape, form};
+use crate::memory::{self, AtomicData, Place, Shape, atomics, form, loads, stores};
 use crate::run::Machine;
 use gcnjit_isa::{Gen, Inst, Operand, Ty};
 use gcnjit_rt::{LANES, Trap};
@@ -162,30 +162,6 @@ fn store(m: &mut Machine<'_>, inst: &Inst, bytes: usize, select: fn(u32) -> u32)
 fn update<T: memory::AtomicWord>(m: &mut Machine<'_>, inst: &Inst, f: Update<T>) -> Result<(), Trap> {
     let lanes = Lanes::new(m, inst)?;
     memory::atomic(m, inst, AtomicData::Registers(3), |lane| lanes.place(lane, 0, T::BYTES), f)
-}
-
-macro_rules! loads {
-    ($($name:ident $bytes:literal $form:ident;)*) => { $(
-        pub fn $name(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
-            load(m, inst, $bytes, form::$form)
-        }
-    )* };
-}
-
-macro_rules! stores {
-    ($($name:ident $bytes:literal $form:ident;)*) => { $(
-        pub fn $name(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
-            store(m, inst, $bytes, form::$form)
-        }
-    )* };
-}
-
-macro_rules! atomics {
-    ($($name:ident $word:ident $update:ident;)*) => { $(
-        pub fn $name(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
-            update::<$word>(m, inst, $update)
-        }
-    )* };
 }
 
 loads! {

@@ -153,8 +153,8 @@ pub fn fma_to_odd(a: f32, b: f32, c: f32) -> f64 {
     let bits = sum.to_bits();
     let away = (lost > 0.0) == (sum > 0.0);
     let odd = if away { bits | 1 } else { bits - 1 };
-    // Infinities and NaNs lose NaN, which is neither above nor below zero.
-    if (lost > 0.0 || lost < 0.0) && bits & 1 == 0 { f64::from_bits(odd) } else { sum }
+    // Infinities and NaNs lose NaN.
+    if lost != 0.0 && !lost.is_nan() && bits & 1 == 0 { f64::from_bits(odd) } else { sum }
 }
 
 /// The argument to compute with.
