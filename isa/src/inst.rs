@@ -33,9 +33,10 @@ pub enum Format {
 /// Bit `i` of a set stands for source `i`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Mods {
-    /// Sources whose magnitude is taken (float) before `neg`. Integer SDWA sign extension is in [`Sdwa`].
+    /// Sources whose magnitude is taken before `neg`. Only sources of a float type, and those of `v_cndmask_b32`, have
+    /// it; bits for others are cleared at decode. Integer SDWA sign extension is in [`Sdwa`].
     pub abs: u8,
-    /// Sources that are negated (float), or in VOP3P whose low half is.
+    /// Sources that are negated (those that `abs` may have), or in VOP3P whose low half is.
     pub neg: u8,
     /// VOP3P: sources whose high half is negated.
     pub neg_hi: u8,
@@ -137,7 +138,8 @@ pub struct Mem {
     pub nfmt: u8,
     /// MIMG: components; EXP: enabled channels.
     pub dmask: u8,
-    /// MIMG: bit 0 unorm, 1 da, 2 r128 (a16 on gfx9), 3 lwe, 4 d16. EXP: bit 0 compr, 1 done, 2 vm. VINTRP: channel.
+    /// MIMG: bit 0 unorm, 1 da, 2 r128 (a16 on gfx9), 3 lwe, 4 d16. EXP: bit 0 compr, 1 done, 2 vm.
+    /// Interpolation: bits 0 and 1 channel, 2 high half (VOP3 form).
     pub flags: u8,
     /// EXP: target. VINTRP: attribute.
     pub target: u8,
