@@ -106,6 +106,8 @@ struct Ranker<'a> {
     settled: usize,
     /// Live VGPR reads, by register.
     reads: HashMap<u64, Vec<Value>>,
+    /// First step at which a VGPR has its last written value.
+    written: HashMap<u64, usize>,
     /// Latest step at whose start the row of a VGPR read is used by a libcall.
     row_uses: HashMap<Value, usize>,
 }
@@ -119,7 +121,7 @@ impl<'a> Ranker<'a> {
             slot_count: 0,
             valid_until: HashMap::new(),
         };
-        Ranker { block, mode, plan, current: 0, floor: 0, settled: 0, reads: HashMap::new(), row_uses: HashMap::new() }
+        Ranker { block, mode, plan, current: 0, floor: 0, settled: 0, reads: HashMap::new(), written: HashMap::new(), row_uses: HashMap::new() }
     }
 
     fn place(&mut self, value: Value, node: &Node) {
@@ -138,6 +140,7 @@ impl<'a> Ranker<'a> {
             (Op::Sgpr | Op::Scc | Op::Mode, _) => self.floor,
             (Op::Call, _) => self.call_rank(node),
             (Op::VgprAt, _) => self.call_rank(node).max(self.settled),
+            (Op::Vgpr, _) => self.current.max(self.written.get(&(node.imm & 0xff)).copied().unwrap_or(0)),
             (_, Shape::Uniform) => self.uniform_rank(node),
             (_, Shape::Lane) => self.lane_rank(node),
         };
@@ -237,6 +240,7 @@ impl<'a> Ranker<'a> {
             self.plan.valid_until.entry(read).or_insert(segment_moment(rank));
         }
         self.plan.ranks[value.index()] = Some(rank);
+        self.written.insert(node.imm, rank + 1);
         self.step(rank).segment.sets.push(value);
         self.settled = self.settled.max(rank + 1);
     }
