@@ -15,7 +15,7 @@ const ROUNDS: [Round; 4] = [Round::NearestTiesToEven, Round::TowardPositive, Rou
 fn modes() -> impl Iterator<Item = (Mode, Round, bool, bool)> {
     (0..16).map(|bits: u32| {
         let (round, denormals) = (bits & 3, bits >> 2);
-        let mode = Mode(round * 5 | denormals * 0x50);
+        let mode = Mode((round * 5) | (denormals * 0x50));
         (mode, ROUNDS[round as usize], denormals & 1 == 0, denormals & 2 == 0)
     })
 }
