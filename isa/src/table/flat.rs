@@ -13,7 +13,7 @@ macro_rules! flat { ($then:ident) => { $then! { Flat;
     flat_load_dwordx4       [   _ 0x0e 0x17 0x17] (b128) ! (b64) [Scratch, Mem(Load, 16)];
     flat_store_byte         [   _ 0x18 0x18 0x18] ()     ! (b64, b32) [Scratch, Mem(Store, 1)];
     flat_store_byte_d16_hi  [   _    _    _ 0x19] ()     ? (b64, b32) [Scratch, Mem(Store, 1)];
-    flat_store_short        [   _ 0x1a 0x1a 0x1a] ()     ? (b64, b32) [Scratch, Mem(Store, 2)];
+    flat_store_short        [   _ 0x1a 0x1a 0x1a] ()     ! (b64, b32) [Scratch, Mem(Store, 2)];
     flat_store_short_d16_hi [   _    _    _ 0x1b] ()     ? (b64, b32) [Scratch, Mem(Store, 2)];
     flat_store_dword        [   _ 0x1c 0x1c 0x1c] ()     ! (b64, b32) [Scratch, Mem(Store, 4)];
     flat_store_dwordx2      [   _ 0x1d 0x1d 0x1d] ()     ! (b64, b64) [Scratch, Mem(Store, 8)];

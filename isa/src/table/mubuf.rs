@@ -29,7 +29,7 @@ macro_rules! mubuf { ($then:ident) => { $then! { Mubuf;
     buffer_load_dwordx4          [0x0e 0x0e 0x17 0x17] (b128) ! (data, b128, u32) [Mem(Load, 16)];
     buffer_store_byte            [0x18 0x18 0x18 0x18] ()     ! (data, b128, u32, b32) [Mem(Store, 1)];
     buffer_store_byte_d16_hi     [   _    _    _ 0x19] ()     ? (data, b128, u32, b32) [Mem(Store, 1)];
-    buffer_store_short           [0x1a 0x1a 0x1a 0x1a] ()     ? (data, b128, u32, b32) [Mem(Store, 2)];
+    buffer_store_short           [0x1a 0x1a 0x1a 0x1a] ()     ! (data, b128, u32, b32) [Mem(Store, 2)];
     buffer_store_short_d16_hi    [   _    _    _ 0x1b] ()     ? (data, b128, u32, b32) [Mem(Store, 2)];
     buffer_store_dword           [0x1c 0x1c 0x1c 0x1c] ()     ! (data, b128, u32, b32) [Mem(Store, 4)];
     buffer_store_dwordx2         [0x1d 0x1d 0x1d 0x1d] ()     ! (data, b128, u32, b64) [Mem(Store, 8)];

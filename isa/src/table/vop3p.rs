@@ -20,7 +20,7 @@ macro_rules! vop3p { ($then:ident) => { $then! { Vop3p;
     v_pk_fma_f16     [   _    _    _ 0x0e] (v2f16) ? (v2f16, v2f16, v2f16);
     v_pk_add_f16     [   _    _    _ 0x0f] (v2f16) = (v2f16, v2f16);
     v_pk_mul_f16     [   _    _    _ 0x10] (v2f16) = (v2f16, v2f16);
-    v_pk_min_f16     [   _    _    _ 0x11] (v2f16) ? (v2f16, v2f16);
+    v_pk_min_f16     [   _    _    _ 0x11] (v2f16) = (v2f16, v2f16);
     v_pk_max_f16     [   _    _    _ 0x12] (v2f16) ? (v2f16, v2f16);
     v_fma_mix_f32    [   _    _    _ 0x20] (f32)   ? (f32, f32, f32) [Only(FmaMix), Mix];
     v_mad_mix_f32    [   _    _    _ 0x20] (f32)   ? (f32, f32, f32) [Only(MadMix), Mix];

@@ -1,7 +1,7 @@
 //! Floating point that the lane IR has no operation for: f16, and what depends on MODE beyond MXCSR.
 
 use super::Builder;
-use crate::lane::{Fenv, Op, Ty as Width, Value};
+use crate::lane::{Fcc, Fenv, Op, Ty as Width, Value};
 use crate::libcall::RowOp;
 use gcnjit_isa::Gen;
 use gcnjit_rt::{Denormals, Round};
@@ -34,6 +34,54 @@ impl Builder {
     pub fn plain_f32(&self) -> bool {
         let denormals = self.mode.denormals32();
         self.mode.round32() == Round::NearestEven && denormals.flush_in == denormals.flush_out
+    }
+
+    /// The smaller of two f32 or f64, by the rule in the head of the interpreter's fp.rs.
+    pub fn fmin(&mut self, x: Value, y: Value) -> Value {
+        let (less, either) = (self.fcmp(Fcc::Lt, x, y), self.or(x, y));
+        self.extremum(x, y, less, either)
+    }
+
+    /// The larger of two f32 or f64.
+    pub fn fmax(&mut self, x: Value, y: Value) -> Value {
+        let (greater, both) = (self.fcmp(Fcc::Lt, y, x), self.and(x, y));
+        self.extremum(x, y, greater, both)
+    }
+
+    /// `first`: x is the result. `equal`: the result if they are equal, which decides the sign of zero.
+    fn extremum(&mut self, x: Value, y: Value, first: Value, equal: Value) -> Value {
+        let result = self.select(first, x, y);
+        let same = self.fcmp(Fcc::Eq, x, y);
+        let result = self.select(same, equal, result);
+        let no_y = self.fcmp(Fcc::Uno, y, y);
+        let mut result = self.select(no_y, x, result);
+        if self.mode.ieee() {
+            for source in [y, x] {
+                let signalling = self.is_signalling(source);
+                result = self.select(signalling, source, result);
+            }
+        }
+        self.canonical(result)
+    }
+
+    /// Whether an f32 or f64 is a NaN with the quiet bit clear.
+    fn is_signalling(&mut self, x: Value) -> Value {
+        let quiet = if self.ty(x) == Width::B64 { 1 << 51 } else { 1 << 22 };
+        let (nan, bit) = (self.fcmp(Fcc::Uno, x, x), self.and_bits(x, quiet));
+        let clear = self.is_zero(bit);
+        self.and(nan, clear)
+    }
+
+    /// An f32 or f64 as arithmetic passes it through: NaNs quieted, denormals flushed where MODE says so.
+    pub fn canonical(&mut self, x: Value) -> Value {
+        let one = if self.ty(x) == Width::B64 { self.b64(1.0_f64.to_bits()) } else { self.b32(1.0_f32.to_bits()) };
+        self.fmul(x, one)
+    }
+
+    /// A libcall on f16 operands that depends on IEEE mode (bit 5).
+    pub fn f16_extremum(&mut self, op: RowOp, args: &[Value]) -> Value {
+        let rules = self.rules_f64() | u32::from(self.mode.ieee()) << 5;
+        self.call(Width::B32, op, args, rules)
     }
 
     /// An f16 as an f32, exactly; flushed as f16 sources are.

@@ -32,6 +32,14 @@ fn v_mul_u32_u24(b: &mut Builder, x: Value, y: Value) -> Value {
     b.mul(x, y)
 }
 
+fn v_min_f32(b: &mut Builder, x: Value, y: Value) -> Value {
+    b.fmin(x, y)
+}
+
+fn v_max_f32(b: &mut Builder, x: Value, y: Value) -> Value {
+    b.fmax(x, y)
+}
+
 fn v_min_i32(b: &mut Builder, x: Value, y: Value) -> Value {
     b.min_s(x, y)
 }
@@ -148,6 +156,14 @@ fn v_mul_lo_u16(b: &mut Builder, x: Value, y: Value) -> Value {
 fn v_ashrrev_i16(b: &mut Builder, n: Value, x: Value) -> Value {
     let n = b.and_bits(n, 15);
     b.lane_sar(x, n)
+}
+
+fn v_max_f16(b: &mut Builder, x: Value, y: Value) -> Value {
+    b.f16_extremum(RowOp::max_f16, &[x, y])
+}
+
+fn v_min_f16(b: &mut Builder, x: Value, y: Value) -> Value {
+    b.f16_extremum(RowOp::min_f16, &[x, y])
 }
 
 fn v_max_u16(b: &mut Builder, x: Value, y: Value) -> Value {

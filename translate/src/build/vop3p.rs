@@ -72,4 +72,8 @@ fn v_pk_mul_f16(b: &mut Builder, x: Value, y: Value) -> Value {
     b.each_half(&[x, y], |b, s| b.f16(RowOp::mul_f16, s))
 }
 
+fn v_pk_min_f16(b: &mut Builder, x: Value, y: Value) -> Value {
+    b.each_half(&[x, y], |b, s| b.f16_extremum(RowOp::min_f16, s))
+}
+
 gcnjit_isa::vop3p! { rows }

@@ -481,3 +481,26 @@ pub fn div_scale_f32(s: u32, y: u32, x: u32, rules: Rules) -> (u32, bool) {
 pub fn div_scale_f64(s: u64, y: u64, x: u64, rules: Rules) -> (u64, bool) {
     div_scale(F64, s, y, x, rules)
 }
+
+/// The smaller or larger of two f16; `rules` bit 5: IEEE mode, in which a signalling NaN is the result, quieted.
+#[inline]
+pub fn extremum_f16(x: u32, y: u32, rules: Rules, larger: bool) -> u32 {
+    let flushed = |v: u32, flush: bool| if v & 0x7c00 == 0 && flush { v & 0x8000 } else { v & 0xffff };
+    let (x, y) = (flushed(x, flush_in(rules)), flushed(y, flush_in(rules)));
+    let nan = |v: u32| F16.is_nan(u64::from(v));
+    let signalling = |v: u32| rules & 32 != 0 && nan(v) && v & 0x200 == 0;
+    // The order of sign and magnitude as integers, with −0 below +0.
+    let order = |v: u32| if v & 0x8000 != 0 { !(v as i32) } else { v as i32 | 0x8000 };
+    let order = |v: u32| order(v) & 0xffff;
+    let first = (order(x) < order(y)) != larger;
+    let result = if signalling(x) {
+        x
+    } else if signalling(y) || (nan(x) && !nan(y)) {
+        y
+    } else if nan(y) || first {
+        x
+    } else {
+        y
+    };
+    if nan(result) { result | 0x200 } else { flushed(result, flush_out(rules)) }
+}

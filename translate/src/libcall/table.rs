@@ -148,6 +148,8 @@ row_calls! {
     bits  div_scale_flag_f32: u32 = (s: u32, y: u32, x: u32), rules => u32::from(div_scale_f32(s, y, x, rules).1);
     bits  div_scale_f64: u64 = (s: u64, y: u64, x: u64), rules => div_scale_f64(s, y, x, rules).0;
     bits  div_scale_flag_f64: u32 = (s: u64, y: u64, x: u64), rules => u32::from(div_scale_f64(s, y, x, rules).1);
+    bits  min_f16: u32 = (x: u32, y: u32), rules => extremum_f16(x, y, rules, false);
+    bits  max_f16: u32 = (x: u32, y: u32), rules => extremum_f16(x, y, rules, true);
     bits  clamp_f16: u32 = (x: u32), dx10 => clamp_f16(x, dx10 != 0);
 
     ;
