@@ -24,19 +24,14 @@ struct Case {
 fn cases() -> Vec<Case> {
     const N: usize = 128 * 128;
     const M: usize = 1 << 20;
-    let size = || [Arg::from(128u32), 128u32.into(), 128u32.into(), 1.0f32.into(), 0.0f32.into()].to_vec();
-    let gemm = |name, block| Case { name, grid: [128, 128], block, buffers: &[N, N, N], scalars: size() };
+    let size = [Arg::from(128u32), 128u32.into(), 128u32.into()];
+    let factors = [Arg::from(1.0f32), 0.0f32.into()];
+    let gemm = |name, scalars| Case { name, grid: [128, 128], block: [16, 16], buffers: &[N, N, N], scalars };
     let plane = [Arg::from(256u32), (-2.2f32).into(), (-1.5f32).into(), 0.0117f32.into(), 500u32.into()];
     vec![
-        gemm("sgemm_naive", [16, 16]),
-        gemm("sgemm_tiled", [16, 16]),
-        Case {
-            name: "mandelbrot",
-            grid: [256, 256],
-            block: [16, 16],
-            buffers: &[256 * 256],
-            scalars: plane.to_vec(),
-        },
+        gemm("sgemm_naive", size.to_vec()),
+        gemm("sgemm_tiled", [&size[..], &factors].concat()),
+        Case { name: "mandelbrot", grid: [256, 256], block: [16, 16], buffers: &[256 * 256], scalars: plane.to_vec() },
         Case {
             name: "saxpy",
             grid: [M as u32, 1],
@@ -113,7 +108,8 @@ fn compare(benches: &[Bench]) {
 fn main() {
     let benches: Vec<Bench> = cases().into_iter().map(Bench::new).collect();
     compare(&benches);
-    let mut criterion = Criterion::default().configure_from_args();
+    let short = Criterion::default().warm_up_time(Duration::from_secs(1)).measurement_time(Duration::from_secs(2));
+    let mut criterion = short.configure_from_args();
     let mut group = criterion.benchmark_group("kernels");
     for bench in &benches {
         let jit = bench.prepare(Engine::Jit);

@@ -127,17 +127,14 @@ pub(crate) fn run(launch: &Prepared<'_>) -> Result<Stats, Error> {
 
 /// The stats of the translator if both went to the end, its fault if both made it. An error that is no fault is none
 /// of the guest's doing and stands for itself: the translator refuses a kernel for an instruction that is not reached.
-fn same_end(
-    launch: &Prepared<'_>,
-    jit: Result<Stats, Error>,
-    interp: Result<Stats, Error>,
-) -> Result<Stats, Error> {
+fn same_end(launch: &Prepared<'_>, jit: Result<Stats, Error>, interp: Result<Stats, Error>) -> Result<Stats, Error> {
     match (jit, interp) {
         (Ok(stats), Ok(_)) => Ok(stats),
         (Err(Error::Fault(jit)), Err(Error::Fault(interp))) if jit == interp => Err(Error::Fault(jit)),
         (Err(error), _) | (_, Err(error)) if !matches!(error, Error::Fault(_)) => Err(error),
         (jit, interp) => {
-            let text = |end: Result<Stats, Error>| end.map_or_else(|error| error.to_string(), |_| "it ended".to_owned());
+            let text =
+                |end: Result<Stats, Error>| end.map_or_else(|error| error.to_string(), |_| "it ended".to_owned());
             Err(difference(launch, What::End { jit: text(jit), interp: text(interp) }))
         }
     }

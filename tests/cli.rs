@@ -296,7 +296,9 @@ fn bad_accesses_are_faults() {
     for engine in ["jit", "interp", "check"] {
         let end = format!("--arg f32:2 --arg u32:100 --engine {engine}");
         let null = format!("--arg u64:0 --arg out:400:{old} {end}");
-        files.saxpy(file, &null).bad(1, &[file, "saxpy", "null pointer", "pc 0x", "global_load_dword", "work-group (0, 0, 0)"]);
+        files
+            .saxpy(file, &null)
+            .bad(1, &[file, "saxpy", "null pointer", "pc 0x", "global_load_dword", "work-group (0, 0, 0)"]);
         let short = format!("--arg in:{x} --arg out:396:{old} {end}");
         files.saxpy(file, &short).bad(1, &[file, "saxpy", "unmapped", "pc 0x", "global_", "lane 35"]);
     }
@@ -329,7 +331,8 @@ fn disas_prints_code_as_llvm_does() {
     assert!(words.lines().nth(1).unwrap().contains(" // 0000"), "{words}");
     let directory = tempfile::tempdir().unwrap();
     let raw = directory.path().join("raw");
-    let code: Vec<u8> = [0x7e00_02ff_u32, 0x1234, 0xffff_ffff, 0xbf81_0000].iter().flat_map(|w| w.to_le_bytes()).collect();
+    let code: Vec<u8> =
+        [0x7e00_02ff_u32, 0x1234, 0xffff_ffff, 0xbf81_0000].iter().flat_map(|w| w.to_le_bytes()).collect();
     fs::write(&raw, code).unwrap();
     let raw = raw.display();
     let text = line(format!("disas {raw} --raw --gfx gfx900")).good().stdout;

@@ -41,7 +41,8 @@ fn kernel_on(name: &str, targets: &[&str]) {
             failures.extend(checked.err().map(|error| format!("{name} {target} {engine:?}: {error}")));
         }
         if let [Ok(jit), Ok(interp)] = &results {
-            failures.extend(difference(&launch, jit, interp).map(|what| format!("{name} {target} Jit and Interp: {what}")));
+            failures
+                .extend(difference(&launch, jit, interp).map(|what| format!("{name} {target} Jit and Interp: {what}")));
         }
     }
     assert!(failures.is_empty(), "\n{}", failures.join("\n"));

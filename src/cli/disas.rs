@@ -38,7 +38,8 @@ pub fn main(args: &Args) -> Result<(), Failure> {
         None => {
             let module = Module::open(&Device::new()?, &args.file)?;
             listing.indent = "\t";
-            let entry = args.kernel.as_ref().map(|name| Ok::<_, Failure>(module.kernel(name)?.code().entry)).transpose()?;
+            let entry =
+                args.kernel.as_ref().map(|name| Ok::<_, Failure>(module.kernel(name)?.code().entry)).transpose()?;
             for part in parts(module.image()).iter().filter(|part| entry.is_none_or(|entry| part.address == entry)) {
                 listing.part(part, module.target());
             }
