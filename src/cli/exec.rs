@@ -96,7 +96,7 @@ impl<'a> Session<'a> {
 
     /// Puts every buffer's contents back.
     pub fn restore(&self) {
-        const ZEROES: [u8; 1 << 16] = [0; 1 << 16];
+        static ZEROES: [u8; 1 << 16] = [0; 1 << 16];
         for (buffer, planned) in self.buffers.iter().zip(&self.plan.buffers) {
             buffer.write_at(0, &planned.contents);
             for start in (planned.contents.len()..buffer.len()).step_by(ZEROES.len()) {
