@@ -5,6 +5,7 @@ use crate::error::Error;
 use bytemuck::Pod;
 use gcnjit_rt::Memory;
 use gcnjit_rt::gds::Gds;
+use std::fmt;
 use std::sync::Arc;
 
 /// A device: its memory and its global data share. A handle; clones are the same device.
@@ -64,5 +65,14 @@ impl Device {
 
     pub(crate) fn threads(&self) -> usize {
         self.0.threads
+    }
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Device")
+            .field("memory", self.memory())
+            .field("threads", &self.threads())
+            .finish_non_exhaustive()
     }
 }

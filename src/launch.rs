@@ -56,7 +56,7 @@ impl From<[u32; 3]> for Dims {
 }
 
 /// A launch being described. Nothing is checked before [`Launch::prepare`].
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Launch<'a> {
     kernel: &'a Kernel,
     grid: Dims,
@@ -67,7 +67,7 @@ pub struct Launch<'a> {
 }
 
 /// How a launch is to run.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct How<'a> {
     engine: Engine,
     threads: Option<usize>,
@@ -172,7 +172,7 @@ impl<'a> Launch<'a> {
 }
 
 /// A launch whose arguments are in place. It can run any number of times.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Prepared<'a> {
     kernel: &'a Kernel,
     geometry: Geometry,

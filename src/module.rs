@@ -7,6 +7,7 @@ use gcnjit_isa::Target;
 use gcnjit_rt::code_object::Arg;
 use gcnjit_rt::{Image, KernelCode, LoadError, Loaded, kernarg};
 use gcnjit_translate::{Jit, JitStats};
+use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -151,5 +152,17 @@ impl Kernel {
     /// A launch of it, to be described.
     pub fn launch<'a>(&'a self) -> Launch<'a> {
         Launch::new(self)
+    }
+}
+
+impl fmt::Debug for Module {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Module").field("name", &self.name()).field("target", &self.target()).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Kernel").field("module", &self.module).field("name", &self.name()).finish_non_exhaustive()
     }
 }

@@ -343,6 +343,22 @@ fn disas_prints_code_as_llvm_does() {
 }
 
 #[test]
+fn asm_is_the_inverse_of_disas() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name).display().to_string();
+    let (source, raw) = (path("source.s"), path("raw"));
+    let text = "v_mov_b32_e32 v0, 0x1234\ns_cbranch_scc1 65534\ns_endpgm\n";
+    fs::write(&source, text.replace("65534", "start").replacen("v_mov", "start: // here\nv_mov", 1)).unwrap();
+    line(format!("asm {source} --gfx gfx700 -o {raw}")).good();
+    let backwards = line(format!("disas {raw} --raw --gfx gfx700")).good().stdout;
+    assert_eq!(backwards, text.replace("65534", "65533"));
+    fs::write(&source, "s_nop 0\nv_mov_b32_e32 v0").unwrap();
+    let outcome = line(format!("asm {source} --gfx gfx700 -o {raw}"));
+    assert_eq!(outcome.code, 2);
+    assert!(outcome.stderr.contains("source.s: line 2: "), "{}", outcome.stderr);
+}
+
+#[test]
 fn info_shows_kernels_and_arguments() {
     let file = kernel("transform", "gfx803");
     let text = line(format!("info {file}")).good().stdout;

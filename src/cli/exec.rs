@@ -96,13 +96,21 @@ impl<'a> Session<'a> {
 
     /// Puts every buffer's contents back.
     pub fn restore(&self) {
-        static ZEROES: [u8; 1 << 16] = [0; 1 << 16];
         for (buffer, planned) in self.buffers.iter().zip(&self.plan.buffers) {
-            buffer.write_at(0, &planned.contents);
-            for start in (planned.contents.len()..buffer.len()).step_by(ZEROES.len()) {
-                buffer.write_at(start, &ZEROES[..ZEROES.len().min(buffer.len() - start)]);
+            for (start, bytes) in planned.pieces() {
+                buffer.write_at(start, bytes);
             }
         }
+    }
+
+    /// Whether a buffer is not as it was at the start.
+    pub fn is_changed(&self, index: usize) -> bool {
+        let mut now = Vec::new();
+        self.plan.buffers[index].pieces().any(|(start, bytes)| {
+            now.resize(bytes.len(), 0);
+            self.buffers[index].read_at(start, &mut now);
+            now != bytes
+        })
     }
 
     /// Does all steps once. Outputs are only taken if `outputs` says so.

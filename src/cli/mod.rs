@@ -4,6 +4,7 @@
 //! wrong and where. Output files appear whole or not at all.
 
 mod arg;
+mod asm;
 mod disas;
 mod exec;
 mod failure;
@@ -34,6 +35,7 @@ enum Command {
     Run(run::Args),
     Disas(disas::Args),
     Info(info::Args),
+    Asm(asm::Args),
 }
 
 /// Does what the arguments of the process ask for.
@@ -46,6 +48,7 @@ pub fn main() -> ExitCode {
         Command::Run(args) => run::main(args),
         Command::Disas(args) => disas::main(args),
         Command::Info(args) => info::main(args),
+        Command::Asm(args) => asm::main(args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -4,6 +4,9 @@ use crate::cli::failure::Failure;
 use gcnjit::Dims;
 use std::path::PathBuf;
 
+/// Bytes that are copied or compared at once.
+const PIECE: usize = 1 << 16;
+
 /// Everything to be done in one repetition.
 #[derive(Debug, Default)]
 pub struct Plan {
@@ -90,6 +93,15 @@ impl Buffer {
     pub fn from_file(name: impl Into<String>, path: &str) -> Result<Buffer, Failure> {
         let contents = std::fs::read(path).map_err(|error| Failure::usage(format!("{path}: {error}")))?;
         Ok(Buffer { name: name.into(), size: contents.len() as u64, contents })
+    }
+
+    /// All of its bytes, in pieces with their offsets.
+    pub fn pieces(&self) -> impl Iterator<Item = (usize, &[u8])> {
+        static ZEROES: [u8; PIECE] = [0; PIECE];
+        let given = (0..).step_by(PIECE).zip(self.contents.chunks(PIECE));
+        let (start, end) = (self.contents.len(), self.size as usize);
+        let zeroes = (start..end).step_by(PIECE).map(move |at| (at, &ZEROES[..PIECE.min(end - at)]));
+        given.chain(zeroes)
     }
 
     /// A buffer of zeroes.

@@ -94,16 +94,13 @@ fn ms(time: Duration) -> f64 {
 /// The first elements of every buffer that is not as it was at the start, as the kernels' signatures have them.
 pub fn results(session: &Session<'_>, plan: &Plan) -> Vec<String> {
     let changed = |(index, buffer): (usize, &gcnjit::Buffer<u8>)| {
-        let planned = &plan.buffers[index];
-        let mut data = vec![0; buffer.len().min(SHOWN * 8)];
-        buffer.read_at(0, &mut data);
-        let mut before = planned.contents.clone();
-        before.resize(buffer.len(), 0);
-        if before == buffer.read() {
+        if !session.is_changed(index) {
             return None;
         }
+        let mut data = vec![0; buffer.len().min(SHOWN * 8)];
+        buffer.read_at(0, &mut data);
         let (name, ty) = signature(session, plan, index);
-        Some(format!("{}{name}: {}", planned.name, elements(&ty, &data, buffer.len())))
+        Some(format!("{}{name}: {}", plan.buffers[index].name, elements(&ty, &data, buffer.len())))
     };
     session.buffers.iter().enumerate().filter_map(changed).collect()
 }
@@ -139,11 +136,10 @@ fn elements(ty: &str, data: &[u8], len: usize) -> String {
         "double" => (8, |bits| f64::from_bits(bits).to_string()),
         _ => (1, |bits| format!("{bits:02x}")),
     };
-    let mut words = data.chunks_exact(size).take(SHOWN).map(|bytes| {
+    let words = data.chunks_exact(size).take(SHOWN).map(|bytes| {
         let mut word = [0; 8];
         word[..size].copy_from_slice(bytes);
         show(u64::from_le_bytes(word))
     });
-    let words: Vec<String> = words.by_ref().collect();
-    words.join(" ") + if len > SHOWN * size { " …" } else { "" }
+    words.collect::<Vec<_>>().join(" ") + if len > SHOWN * size { " …" } else { "" }
 }

@@ -92,9 +92,8 @@ pub fn main(args: &Args) -> Result<(), Failure> {
     let build = start.elapsed();
 
     let session = Session::new(&plan, &device, &module, args.threads)?;
-    let engine = args.engine.into();
-    let (first, times) = repetitions(&session, &plan, engine, args.time)?;
-    let report = Report { module: &module, session: &session, engine, build, first, times };
+    let (first, times) = repetitions(&session, &plan, args)?;
+    let report = Report { module: &module, session: &session, engine: args.engine.into(), build, first, times };
     if !args.json {
         print(&report.text())?;
     }
@@ -102,19 +101,17 @@ pub fn main(args: &Args) -> Result<(), Failure> {
 }
 
 /// The checked repetition, after which the outputs are in place, and the times of the others.
-fn repetitions(
-    session: &Session<'_>,
-    plan: &Plan,
-    engine: gcnjit::Engine,
-    count: u32,
-) -> Result<(Repetition, Vec<Duration>), Failure> {
+fn repetitions(session: &Session<'_>, plan: &Plan, args: &Args) -> Result<(Repetition, Vec<Duration>), Failure> {
+    let (engine, count) = (gcnjit::Engine::from(args.engine), args.time);
     let launches: u64 = plan.launches().map(|launch| u64::from(launch.count)).sum();
     let progress = Progress::new(launches * (u64::from(count) + 1));
     let prepared = session.prepare(engine)?;
     session.restore();
     let mut first = session.repetition(&prepared, true, &progress)?;
     first.outputs.drain(..).try_for_each(Staged::commit)?;
-    first.results = report::results(session, plan);
+    if !args.json {
+        first.results = report::results(session, plan);
+    }
     // What was compared once need not be compared again: of both engines, the translator is timed.
     let prepared = if engine == gcnjit::Engine::Check { session.prepare(gcnjit::Engine::Jit)? } else { prepared };
     let mut times = Vec::with_capacity(count as usize);
