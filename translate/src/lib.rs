@@ -27,12 +27,26 @@ use std::sync::OnceLock;
 /// # Errors
 /// [`Trap::Decode`] or a bad jump at the entry; [`Trap::Unimplemented`] for any instruction in the unit.
 pub fn translate(view: &View, target: Target, entry: u64, mode: Mode, id: usize) -> Result<jit::Unit, Box<Trap>> {
+    let guest = cfg::blocks(view, target, entry)?;
+    let planned = guest.iter().map(|guest| plan(guest, target, mode));
+    Ok(jit::compile(host(), id, planned.collect::<Result<_, _>>()?, mode, Shaping::default()))
+}
+
+/// Translates a single block into a unit of its own: any jump leaves it. For comparing engines step by step.
+///
+/// # Errors
+/// [`Trap::Unimplemented`] for any instruction in the block.
+pub fn translate_block(guest: &cfg::GuestBlock, target: Target, mode: Mode) -> Result<jit::Unit, Box<Trap>> {
+    Ok(jit::compile(host(), 0, vec![plan(guest, target, mode)?], mode, Shaping::default()))
+}
+
+fn plan(guest: &cfg::GuestBlock, target: Target, mode: Mode) -> Result<Planned, Box<Trap>> {
+    let block = build::block(guest, target, mode)?;
+    let plan = pass::segment::plan(&block, mode);
+    Ok(Planned { block, plan })
+}
+
+fn host() -> &'static cranelift_codegen::isa::OwnedTargetIsa {
     static ISA: OnceLock<cranelift_codegen::isa::OwnedTargetIsa> = OnceLock::new();
-    let mut blocks = Vec::new();
-    for guest in cfg::blocks(view, target, entry)? {
-        let block = build::block(&guest, target, mode)?;
-        let plan = pass::segment::plan(&block, mode);
-        blocks.push(Planned { block, plan });
-    }
-    Ok(jit::compile(ISA.get_or_init(jit::host_isa), id, blocks, mode, Shaping::default()))
+    ISA.get_or_init(jit::host_isa)
 }

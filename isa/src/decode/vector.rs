@@ -45,7 +45,7 @@ impl Reader<'_> {
             let second = self.next()?;
             let scalar = self.tables.generation == Gen::Gfx9;
             src0 = bits(second, 0, 8) + if scalar && bit(second, 23) { 0 } else { 256 };
-            if scalar && bit(second, 31) {
+            if scalar && format != Format::Vop1 && bit(second, 31) {
                 src1 -= 256;
             }
             if scalar && format == Format::Vopc && bit(second, 15) {

@@ -75,7 +75,8 @@ impl Builder {
         Ok(match operand {
             Operand::Sgpr(register) if wide => self.sgpr64(register),
             Operand::Sgpr(register) => self.sgpr(register),
-            Operand::Scc => self.scc(),
+            Operand::Scc if ty == Ty::scc => self.scc(),
+            Operand::Scc => return self.special(inst, 253, wide),
             Operand::Inline(_) => self.immediate(operand.inline_bits(ty).unwrap_or(0), wide),
             Operand::Literal(x) => match ty {
                 Ty::f64 => self.b64(u64::from(x) << 32),

@@ -2,9 +2,10 @@
 
 use super::operands::vector::{commit, sources};
 use super::{Builder, Result};
-use crate::lane::{Fcc, Ty as Width, Value};
+use crate::lane::{Fcc, Fenv, Op, Ty as Width, Value};
 use crate::libcall::RowOp;
 use gcnjit_isa::{Inst, Operand, Ty};
+use gcnjit_rt::Round;
 
 fn v_mov_b32(_: &mut Builder, x: Value) -> Value {
     x
@@ -115,12 +116,14 @@ fn v_rcp_iflag_f32(b: &mut Builder, x: Value) -> Value {
     v_rcp_f32(b, x)
 }
 
+/// Denormals are flushed whatever MODE says.
 fn v_rsq_f32(b: &mut Builder, x: Value) -> Value {
-    if !b.plain_f32() {
-        return approximated(b, RowOp::rsq_f32, x);
+    if b.mode.round32() != Round::NearestEven {
+        return b.call(Width::B32, RowOp::rsq_f32, &[x], 1);
     }
-    let (one, root) = (b.b32(1.0_f32.to_bits()), b.fsqrt(x));
-    b.fdiv(one, root)
+    let one = b.b32(1.0_f32.to_bits());
+    let root = b.op(Op::FSqrt, Width::B32, Fenv::Flush, &[x], 0);
+    b.op(Op::FDiv, Width::B32, Fenv::Flush, &[one, root], 0)
 }
 
 fn v_rcp_f64(b: &mut Builder, x: Value) -> Value {

@@ -399,7 +399,7 @@ fn div_fixup(format: Format, q: u64, y: u64, x: u64, rules: Rules) -> u64 {
         return sign;
     }
     let magnitude = format.magnitude(q);
-    let magnitude = if format.is_nan(q) { format.quiet(magnitude) } else { magnitude };
+    let magnitude = if format.is_nan(q) { infinity } else { magnitude };
     sign | flushed(magnitude, flush_out(rules))
 }
 
@@ -453,20 +453,22 @@ fn div_scale(format: Format, s: u64, y: u64, x: u64, rules: Rules) -> (u64, bool
     (ldexp(format, s, n, rules), flag)
 }
 
-/// a · b + c of f32, rounded once after scaling by 2^±64: up if |c|, which is about the quotient, is at least 2.
+/// a · b + c of f32, scaled by 2^±64 and then rounded once: up if |c|, which is about the quotient, is at least 2.
 #[inline]
 pub fn div_fmas_f32(a: u32, b: u32, c: u32, rules: Rules) -> u32 {
-    let sources = [a, b, c];
-    if let Some(nan) = sources.iter().find(|x| F32.is_nan(u64::from(**x))) {
-        return nan | 0x0040_0000;
-    }
     let number = |x: u32| {
         let denormal = x & 0x7fff_ffff < 0x0080_0000;
-        f64::from(f32::from_bits(if denormal && flush_in(rules) { x & 0x8000_0000 } else { x }))
+        f32::from_bits(if denormal && flush_in(rules) { x & 0x8000_0000 } else { x })
     };
-    let power = if number(c).abs() >= 2.0 { 18446744073709551616.0 } else { 1.0 / 18446744073709551616.0 };
-    let result = (number(a) * number(b) + number(c)) * power;
-    if result.is_nan() { 0xffc0_0000 } else { from_f64(F32, result, rules) as u32 }
+    if let Some(nan) = [a, b, c].into_iter().find(|x| F32.is_nan(u64::from(*x))) {
+        return nan | 0x0040_0000;
+    }
+    let exact = gcnjit_rt::math::fma_to_odd(number(a), number(b), number(c));
+    if exact.is_nan() {
+        return 0xffc0_0000;
+    }
+    let power = if number(c).abs() >= 2.0 { 1023 + 64 } else { 1023 - 64 };
+    from_f64(F32, exact * f64::from_bits(power << 52), rules) as u32
 }
 
 /// Of f32.

@@ -154,7 +154,8 @@ impl Lower<'_, '_> {
             Op::FMul => ins.fmul(a, b),
             Op::FDiv => ins.fdiv(a, b),
             Op::FSqrt => ins.sqrt(a),
-            Op::Fma => ins.fma(a, b, c),
+            // Of several NaNs the host's instruction gives its second factor's, then the first's, then the addend's.
+            Op::Fma => ins.fma(b, a, c),
             Op::FFloor => ins.floor(a),
             Op::FCeil => ins.ceil(a),
             Op::FTrunc => ins.trunc(a),
