@@ -362,19 +362,17 @@ impl Builder {
         if ty == Ty::f64 { self.b64(x.to_bits()) } else { self.b32((x as f32).to_bits()) }
     }
 
-    /// x > 0 ? (x < 1 ? x : 1) : (NaN(x) && !dx10_clamp ? x : +0).
+    /// x > 0 ? (x < 1 ? x : 1) : (NaN(x) && !dx10_clamp ? x : +0). Numbers are compared as integers, which leaves
+    /// denormals alone whatever MODE says.
     fn clamped(&mut self, x: Value, ty: Ty) -> Value {
         let (zero, one) = (self.float_const(ty, 0.0), self.float_const(ty, 1.0));
-        let below = self.fcmp(Fcc::Lt, x, one);
-        let upper = self.select(below, x, one);
-        let positive = self.fcmp(Fcc::Lt, zero, x);
-        let other = if self.mode.dx10_clamp() {
-            zero
-        } else {
-            let nan = self.fcmp(Fcc::Uno, x, x);
-            self.select(nan, x, zero)
-        };
-        self.select(positive, upper, other)
+        let above = self.slt(one, x);
+        let upper = self.select(above, one, x);
+        let negative = self.slt(x, zero);
+        let number = self.select(negative, zero, upper);
+        let nan = self.fcmp(Fcc::Uno, x, x);
+        let other = if self.mode.dx10_clamp() { zero } else { x };
+        self.select(nan, other, number)
     }
 
     /// Shift left by an amount of each lane's own, modulo the width.
