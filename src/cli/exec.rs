@@ -9,7 +9,7 @@ use gcnjit::{Arg, Buffer, Device, Engine, Error, Kernel, Module, Prepared, Stats
 use std::time::{Duration, Instant};
 
 /// A plan on a device: its buffers, and the kernels of its launches.
-pub struct Session<'a> {
+pub struct Runner<'a> {
     plan: &'a Plan,
     /// One a buffer of the plan.
     pub buffers: Vec<Buffer<u8>>,
@@ -31,21 +31,21 @@ pub struct Repetition {
     pub results: Vec<String>,
 }
 
-impl<'a> Session<'a> {
+impl<'a> Runner<'a> {
     /// Finds the kernels and allocates the buffers.
     pub fn new(
         plan: &'a Plan,
         device: &Device,
         module: &Module,
         threads: Option<usize>,
-    ) -> Result<Session<'a>, Failure> {
+    ) -> Result<Runner<'a>, Failure> {
         let kernels = plan.launches().map(|launch| module.kernel(&launch.kernel)).collect::<Result<_, _>>()?;
         let allocate = |buffer: &plan::Buffer| {
             let size = usize::try_from(buffer.size).unwrap_or(usize::MAX);
             device.buffer(size).map_err(|error| Failure::usage(format!("{}: {error}", buffer.name)))
         };
         let buffers = plan.buffers.iter().map(allocate).collect::<Result<_, _>>()?;
-        Ok(Session { plan, buffers, kernels, threads })
+        Ok(Runner { plan, buffers, kernels, threads })
     }
 
     /// The kernels of the launches, in order.

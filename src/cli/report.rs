@@ -1,6 +1,6 @@
 //! What `run` says at its end.
 
-use crate::cli::exec::{Repetition, Session};
+use crate::cli::exec::{Repetition, Runner};
 use crate::cli::plan::{self, Plan};
 use gcnjit::{Engine, Module};
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ pub struct Report<'a> {
     /// The code object.
     pub module: &'a Module,
     /// What ran.
-    pub session: &'a Session<'a>,
+    pub runner: &'a Runner<'a>,
     /// What executed it.
     pub engine: Engine,
     /// Time from reading the file until the kernel could be launched.
@@ -73,7 +73,7 @@ impl Report<'_> {
     }
 
     fn kernels(&self) -> Vec<&str> {
-        let mut names: Vec<&str> = self.session.kernels().map(gcnjit::Kernel::name).collect();
+        let mut names: Vec<&str> = self.runner.kernels().map(gcnjit::Kernel::name).collect();
         names.dedup();
         names
     }
@@ -92,22 +92,22 @@ fn ms(time: Duration) -> f64 {
 }
 
 /// The first elements of every buffer that is not as it was at the start, as the kernels' signatures have them.
-pub fn results(session: &Session<'_>, plan: &Plan) -> Vec<String> {
+pub fn results(runner: &Runner<'_>, plan: &Plan) -> Vec<String> {
     let changed = |(index, buffer): (usize, &gcnjit::Buffer<u8>)| {
-        if !session.is_changed(index) {
+        if !runner.is_changed(index) {
             return None;
         }
         let mut data = vec![0; buffer.len().min(SHOWN * 8)];
         buffer.read_at(0, &mut data);
-        let (name, ty) = signature(session, plan, index);
+        let (name, ty) = signature(runner, plan, index);
         Some(format!("{}{name}: {}", plan.buffers[index].name, elements(&ty, &data, buffer.len())))
     };
-    session.buffers.iter().enumerate().filter_map(changed).collect()
+    runner.buffers.iter().enumerate().filter_map(changed).collect()
 }
 
 /// Name in the source and element type of a buffer, by the first launch that takes it.
-fn signature(session: &Session<'_>, plan: &Plan, index: usize) -> (String, String) {
-    for (launch, kernel) in plan.launches().zip(session.kernels()) {
+fn signature(runner: &Runner<'_>, plan: &Plan, index: usize) -> (String, String) {
+    for (launch, kernel) in plan.launches().zip(runner.kernels()) {
         let takes = |arg: &plan::Arg| matches!(arg, plan::Arg::Buffer { buffer, .. } if *buffer == index);
         let place = launch.args.iter().position(takes);
         if let Some(arg) = place.and_then(|place| kernel.args().nth(place)) {

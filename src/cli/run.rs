@@ -1,6 +1,6 @@
 //! `gcnjit run`: launches kernels on files' contents.
 
-use crate::cli::exec::{Repetition, Session};
+use crate::cli::exec::{Repetition, Runner};
 use crate::cli::failure::Failure;
 use crate::cli::output::{self, Staged};
 use crate::cli::plan::{self, Launch, Plan, Step};
@@ -91,9 +91,9 @@ pub fn main(args: &Args) -> Result<(), Failure> {
     plan.launches().try_for_each(|launch| module.kernel(&launch.kernel).map(drop))?;
     let build = start.elapsed();
 
-    let session = Session::new(&plan, &device, &module, args.threads)?;
-    let (first, times) = repetitions(&session, &plan, args)?;
-    let report = Report { module: &module, session: &session, engine: args.engine.into(), build, first, times };
+    let runner = Runner::new(&plan, &device, &module, args.threads)?;
+    let (first, times) = repetitions(&runner, &plan, args)?;
+    let report = Report { module: &module, runner: &runner, engine: args.engine.into(), build, first, times };
     if !args.json {
         print(&report.text())?;
     }
@@ -101,23 +101,23 @@ pub fn main(args: &Args) -> Result<(), Failure> {
 }
 
 /// The checked repetition, after which the outputs are in place, and the times of the others.
-fn repetitions(session: &Session<'_>, plan: &Plan, args: &Args) -> Result<(Repetition, Vec<Duration>), Failure> {
+fn repetitions(runner: &Runner<'_>, plan: &Plan, args: &Args) -> Result<(Repetition, Vec<Duration>), Failure> {
     let (engine, count) = (gcnjit::Engine::from(args.engine), args.time);
     let launches: u64 = plan.launches().map(|launch| u64::from(launch.count)).sum();
     let progress = Progress::new(launches * (u64::from(count) + 1));
-    let prepared = session.prepare(engine)?;
-    session.restore();
-    let mut first = session.repetition(&prepared, true, &progress)?;
+    let prepared = runner.prepare(engine)?;
+    runner.restore();
+    let mut first = runner.repetition(&prepared, true, &progress)?;
     first.outputs.drain(..).try_for_each(Staged::commit)?;
     if !args.json {
-        first.results = report::results(session, plan);
+        first.results = report::results(runner, plan);
     }
     // What was compared once need not be compared again: of both engines, the translator is timed.
-    let prepared = if engine == gcnjit::Engine::Check { session.prepare(gcnjit::Engine::Jit)? } else { prepared };
+    let prepared = if engine == gcnjit::Engine::Check { runner.prepare(gcnjit::Engine::Jit)? } else { prepared };
     let mut times = Vec::with_capacity(count as usize);
     for _ in 0..count {
-        session.restore();
-        times.push(session.repetition(&prepared, false, &progress)?.time);
+        runner.restore();
+        times.push(runner.repetition(&prepared, false, &progress)?.time);
     }
     Ok((first, times))
 }
