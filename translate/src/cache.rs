@@ -41,11 +41,19 @@ pub struct JitStats {
     pub time: Duration,
 }
 
-/// What a thread keeps: units it has met, and where each of their accesses last went.
+/// What a thread keeps: the entries it has been at, and where each access of their units last went.
 #[derive(Default)]
 pub struct Worker {
-    units: HashMap<Key, (Arc<Unit>, u32)>,
-    sites: HashMap<usize, Vec<Site>>,
+    /// Few kernels have more than a handful, so a search from the front beats a map.
+    entries: Vec<Known>,
+    /// By unit.
+    sites: Vec<Vec<Site>>,
+}
+
+struct Known {
+    key: Key,
+    unit: Arc<Unit>,
+    index: u32,
 }
 
 impl Jit {
@@ -83,15 +91,19 @@ impl Jit {
         stats
     }
 
-    fn entry(&self, worker: &mut Worker, wave: &Wave, env: &Env<'_>) -> Result<(Arc<Unit>, u32), Box<Trap>> {
+    /// The position in the worker's list of the entry that the wave is at.
+    fn entry(&self, worker: &mut Worker, wave: &Wave, env: &Env<'_>) -> Result<usize, Box<Trap>> {
         let key = (wave.pc, wave.mode.0 & MODE_KEY);
-        if let Some((unit, index)) = worker.units.get(&key) {
-            return Ok((unit.clone(), *index));
+        if let Some(position) = worker.entries.iter().position(|known| known.key == key) {
+            return Ok(position);
         }
         let unit = self.unit(env, wave.pc, wave.mode)?;
-        let index = unit.entries[&wave.pc];
-        worker.units.insert(key, (unit.clone(), index));
-        Ok((unit, index))
+        if worker.sites.len() <= unit.id {
+            worker.sites.resize_with(unit.id + 1, Vec::new);
+        }
+        worker.sites[unit.id].resize_with(unit.accesses, Site::default);
+        worker.entries.push(Known { key, index: unit.entries[&wave.pc], unit });
+        Ok(worker.entries.len() - 1)
     }
 }
 
@@ -108,11 +120,10 @@ impl Engine for Jit {
             if wave.executed >= limit {
                 return Ok(Stop::Yield);
             }
-            let (unit, index) = self.entry(worker, wave, env)?;
-            let sites = worker.sites.entry(unit.id).or_default();
-            sites.resize_with(unit.accesses, Site::default);
-            let mut context = Context { limit, env, sites, bad: None };
-            match unit.run(wave, &mut context, index) {
+            let position = self.entry(worker, wave, env)?;
+            let Known { unit, index, .. } = &worker.entries[position];
+            let mut context = Context { limit, env, sites: &mut worker.sites[unit.id], bad: None };
+            match unit.run(wave, &mut context, *index) {
                 Exit::End => return Ok(Stop::End),
                 Exit::Barrier => return Ok(Stop::Barrier),
                 Exit::Yield => return Ok(Stop::Yield),

@@ -28,8 +28,7 @@ use std::sync::OnceLock;
 /// [`Trap::Decode`] or a bad jump at the entry; [`Trap::Unimplemented`] for any instruction in the unit.
 pub fn translate(view: &View, target: Target, entry: u64, mode: Mode, id: usize) -> Result<jit::Unit, Box<Trap>> {
     let guest = cfg::blocks(view, target, entry)?;
-    let planned = guest.iter().map(|guest| plan(guest, target, mode));
-    Ok(jit::compile(host(), id, planned.collect::<Result<_, _>>()?, mode, Shaping::default()))
+    Ok(jit::compile(host(), id, plan(&guest, target, mode)?, mode, Shaping::default()))
 }
 
 /// Translates a single block into a unit of its own: any jump leaves it. For comparing engines step by step.
@@ -37,13 +36,17 @@ pub fn translate(view: &View, target: Target, entry: u64, mode: Mode, id: usize)
 /// # Errors
 /// [`Trap::Unimplemented`] for any instruction in the block.
 pub fn translate_block(guest: &cfg::GuestBlock, target: Target, mode: Mode) -> Result<jit::Unit, Box<Trap>> {
-    Ok(jit::compile(host(), 0, vec![plan(guest, target, mode)?], mode, Shaping::default()))
+    Ok(jit::compile(host(), 0, plan(std::slice::from_ref(guest), target, mode)?, mode, Shaping::default()))
 }
 
-fn plan(guest: &cfg::GuestBlock, target: Target, mode: Mode) -> Result<Planned, Box<Trap>> {
-    let block = build::block(guest, target, mode)?;
-    let plan = pass::segment::plan(&block, mode);
-    Ok(Planned { block, plan })
+fn plan(guest: &[cfg::GuestBlock], target: Target, mode: Mode) -> Result<Vec<Planned>, Box<Trap>> {
+    let blocks = guest.iter().map(|guest| build::block(guest, target, mode)).collect::<Result<Vec<_>, _>>()?;
+    let needed = pass::scalars::needed(&blocks);
+    let planned = blocks.into_iter().zip(needed).map(|(block, needed)| {
+        let plan = pass::segment::plan(&block, &needed, mode);
+        Planned { block, plan }
+    });
+    Ok(planned.collect())
 }
 
 fn host() -> &'static cranelift_codegen::isa::OwnedTargetIsa {

@@ -79,6 +79,12 @@ impl Spot {
         Spot { exec, base: with_exposed_provenance_mut(base as usize), shape, offsets }
     }
 
+    /// The same lanes `bytes` further on. The caller has proven that these bytes may be accessed too.
+    #[inline(always)]
+    pub(super) fn moved(&self, bytes: u32) -> Spot {
+        Spot { base: self.base.wrapping_add(bytes as usize), ..*self }
+    }
+
     /// The offsets of a spread spot, as registers or memory hold them now.
     #[inline(always)]
     pub(super) fn offsets(&self, vgprs: *const Row) -> *const u32 {

@@ -166,14 +166,52 @@ unsafe fn load<L: Level, C: Cell>(wave: &mut Wave, first: usize, spot: &Spot) {
             Shape::Uniform if !C::MERGE => load_splat::<L, C>(&mut wave.vgpr[first..first + C::REGS], spot),
             Shape::Spread if spot.exec == !0 => {
                 let offsets = spot.offsets(vgprs);
-                for i in 0..64 {
-                    load_lane::<C>(vgprs, first, i, spot.base.wrapping_add(*offsets.add(i) as usize));
+                for group in (0..64).step_by(GROUP) {
+                    if C::BYTES == 4 && C::REGS == 1 {
+                        load_group(vgprs, first, group, offsets, spot.base);
+                        continue;
+                    }
+                    for i in group..group + GROUP {
+                        load_lane::<C>(vgprs, first, i, spot.base.wrapping_add(*offsets.add(i) as usize));
+                    }
                 }
             }
             _ => {
                 for i in each(spot.exec) {
                     load_lane::<C>(vgprs, first, i, spot.lane(vgprs, i, C::BYTES));
                 }
+            }
+        }
+    }
+}
+
+/// Lanes that are looked at together: rows of two-dimensional work-groups are often this wide.
+const GROUP: usize = 16;
+
+/// Loads a dword for each lane of a group: one load if they are all the same or follow each other, as in the rows of a
+/// two-dimensional work-group.
+///
+/// # Safety
+/// All 64 offsets are there, the dwords they give may be read, and the register exists.
+#[inline(always)]
+unsafe fn load_group(vgprs: *mut Row, register: usize, group: usize, offsets: *const u32, base: *mut u8) {
+    // SAFETY: the caller's contract; the offsets are copied before the register, which may be the same, is written.
+    unsafe {
+        let offsets: [u32; GROUP] = offsets.add(group).cast::<[u32; GROUP]>().read();
+        let to = vgprs.add(register).cast::<u32>().add(group).cast::<[u32; GROUP]>();
+        let (mut differ, mut scattered) = (0, 0);
+        for (i, offset) in offsets.iter().enumerate() {
+            differ |= offset ^ offsets[0];
+            scattered |= offset.wrapping_sub(4 * i as u32) ^ offsets[0];
+        }
+        let at = |offset: u32| base.wrapping_add(offset as usize);
+        if scattered == 0 {
+            *to = at(offsets[0]).cast::<[u32; GROUP]>().read_unaligned();
+        } else if differ == 0 {
+            *to = [at(offsets[0]).cast::<u32>().read_unaligned(); GROUP];
+        } else {
+            for (i, offset) in offsets.iter().enumerate() {
+                (*to)[i] = at(*offset).cast::<u32>().read_unaligned();
             }
         }
     }

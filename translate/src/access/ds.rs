@@ -3,7 +3,7 @@
 //! An address is `VGPR + offset` modulo 2³², at any alignment; M0's limit on LDS is ignored. GDS addresses count from
 //! the base in the high half of M0. Instructions with two addresses do the first of all lanes, then the second.
 
-use super::address::{Rows, Site, Spot};
+use super::address::{Rows, Shape, Site, Spot};
 use super::atomic::{self, Atomic, Kind};
 use super::cell::{Form, load_value, mover};
 use super::lanes::{Level, each, levels};
@@ -243,6 +243,19 @@ unsafe fn spot<L: Level>(
     unsafe { rows.locate::<L>(exec, f.bytes, (start, start + u64::from(lds.size()))) }
 }
 
+/// The spot of `bytes` bytes a lane, if it can be used at any of them: not if lanes follow each other at that distance.
+///
+/// # Safety
+/// The features of `L` are enabled.
+#[inline(always)]
+unsafe fn hull<L: Level>(row: &Row, vgpr: Option<usize>, low: u32, bytes: u32, exec: u64, lds: &Lds) -> Option<Spot> {
+    let start = lds.as_ptr().expose_provenance() as u64;
+    let rows = Rows { lo: row, vgpr, hi: None, add: start + u64::from(low) };
+    // SAFETY: the caller enabled the features; the LDS has `size` bytes.
+    let spot = unsafe { rows.locate::<L>(exec, bytes, (start, start + u64::from(lds.size()))) };
+    spot.filter(|spot| !matches!(spot.shape, Shape::Contiguous { .. }))
+}
+
 /// # Safety
 /// The spot may be accessed.
 #[inline(always)]
@@ -269,6 +282,19 @@ unsafe fn pair<L: Level>(f: &Fields, wave: &mut Wave, env: &Env<'_>, _: &mut Sit
     // A result of the first pass may be in the address register.
     let clobbers = !f.write && (f.data..second.data).contains(&f.address);
     let copy = if clobbers { *f.row(wave, 0) } else { ZERO };
+    let (low, high) = ((f.offset as u32).min(second.offset), (f.offset as u32).max(second.offset));
+    {
+        let (row, vgpr) = if clobbers { (&copy, None) } else { (f.row(wave, 0), Some(f.address)) };
+        // SAFETY: the caller enabled the features; every lane's bytes from the lower address to the end of the higher
+        // one are inside of the LDS.
+        unsafe {
+            if let Some(hull) = hull::<L>(row, vgpr, low, high - low + f.bytes, exec, env.lds) {
+                act(f, wave, f.data, &hull.moved(f.offset as u32 - low));
+                act(f, wave, second.data, &hull.moved(second.offset - low));
+                return Ok(());
+            }
+        }
+    }
     for (offset, data) in [(f.offset as u32, f.data), (second.offset, second.data)] {
         let (row, vgpr) = if clobbers { (&copy, None) } else { (f.row(wave, 0), Some(f.address)) };
         // SAFETY: the caller enabled the features; a located spot is inside of the LDS.

@@ -30,7 +30,9 @@ mod vopc;
 use crate::access::Access;
 use crate::cfg::{GuestBlock, ends_block};
 use crate::lane::{Block, Op, Shape, Term, Ty, Value};
-use gcnjit_isa::{Gen, Inst, Target};
+use crate::pass::scalars::Scalars;
+use gcnjit_isa::{Gen, Inst, Operand, Target};
+use gcnjit_rt::wave::reg;
 use gcnjit_rt::{Mode, Trap};
 use std::ops::{Deref, DerefMut};
 
@@ -160,6 +162,7 @@ impl Builder {
         let (vgprs, sgprs) = (access.writes_vgprs(), access.writes_sgprs());
         let index = self.block.accesses.len() as u64;
         self.block.accesses.push(access);
+        self.block.access_reads.push(scalars_read(inst));
         self.block.effect(Op::Access, [Value::NONE; 3], index);
         self.forget(vgprs, sgprs);
         self.block.forget_lanes();
@@ -177,4 +180,15 @@ impl Builder {
     pub fn call_uniform(&mut self, ty: Ty, op: crate::libcall::UniformOp, args: &[Value], imm: u32) -> Value {
         self.block.op(Op::CallUniform, ty, crate::lane::Fenv::Any, args, op as u64 | u64::from(imm) << 32)
     }
+}
+
+/// The scalars that an access may read: EXEC, M0, FLAT_SCRATCH (102 to 105), and from each SGPR operand on as many as the
+/// widest one takes.
+fn scalars_read(inst: &Inst) -> Scalars {
+    const WIDEST: usize = 16;
+    let implicit = Scalars::range(102..106).and(Scalars::range(reg::M0..reg::M0 + 1)).and(Scalars::range(126..128));
+    inst.src.iter().fold(implicit, |set, operand| match operand {
+        Operand::Sgpr(first) => set.and(Scalars::range(usize::from(*first)..usize::from(*first) + WIDEST)),
+        _ => set,
+    })
 }

@@ -111,18 +111,28 @@ fn v_subrev_co_u32(b: &mut Builder, x: Value, y: Value) -> Pair {
     v_sub_co_u32(b, y, x)
 }
 
-fn v_addc_co_u32(b: &mut Builder, x: Value, y: Value, carry: Value) -> Pair {
-    let one = b.b1_to_b32(carry);
-    let (sum, first) = v_add_co_u32(b, x, y);
-    let (sum, second) = v_add_co_u32(b, sum, one);
-    (sum, b.or(first, second))
+/// Bit 31 of the carries out of every bit of x + y (+ 1) = sum, as a B1.
+fn carry_out(b: &mut Builder, x: Value, y: Value, sum: Value) -> Value {
+    let (both, either) = (b.and(x, y), b.or(x, y));
+    let propagated = b.andn(either, sum);
+    let carries = b.or(both, propagated);
+    let zero = b.b32(0);
+    b.slt(carries, zero)
 }
 
+fn v_addc_co_u32(b: &mut Builder, x: Value, y: Value, carry: Value) -> Pair {
+    let one = b.b1_to_b32(carry);
+    let sum = b.add(x, y);
+    let sum = b.add(sum, one);
+    (sum, carry_out(b, x, y, sum))
+}
+
+/// x − y − borrow borrows where the sum of the difference and y carries.
 fn v_subb_co_u32(b: &mut Builder, x: Value, y: Value, borrow: Value) -> Pair {
     let one = b.b1_to_b32(borrow);
-    let (difference, first) = v_sub_co_u32(b, x, y);
-    let (difference, second) = v_sub_co_u32(b, difference, one);
-    (difference, b.or(first, second))
+    let difference = b.sub(x, y);
+    let difference = b.sub(difference, one);
+    (difference, carry_out(b, difference, y, x))
 }
 
 fn v_subbrev_co_u32(b: &mut Builder, x: Value, y: Value, borrow: Value) -> Pair {

@@ -61,6 +61,7 @@ impl Block {
             Op::Select if args[1] == args[2] => Some(args[1]),
             Op::Select if first.op == Op::Const => Some(args[if first.imm != 0 { 1 } else { 2 }]),
             Op::Select if ty == Ty::B1 => self.boolean_select(args),
+            Op::Shl if ty == Ty::B64 && first.op == Op::Pack && first.shape == Shape::Lane => self.narrow_shl(args),
             _ => None,
         }
     }
@@ -75,6 +76,15 @@ impl Block {
             }
             _ => None,
         }
+    }
+
+    /// A pair shifted left by a constant below 32, by halves: cheaper than to interleave them for 64-bit shifts.
+    fn narrow_shl(&mut self, args: &[Value; 3]) -> Option<Value> {
+        let n = u32::try_from(self.as_const(args[1])? & 63).ok().filter(|n| (1..32).contains(n))?;
+        let [lo, hi, _] = self.node(args[0]).args;
+        let (up, carried) = (self.shl_by(hi, n), self.shr_by(lo, 32 - n));
+        let (lo, hi) = (self.shl_by(lo, n), self.or(up, carried));
+        Some(self.pack(lo, hi))
     }
 
     /// `Pack(Lo x, Hi x)` is x.
@@ -155,9 +165,15 @@ fn compare(cc: Icc, ty: Ty, a: u64, b: u64) -> bool {
 /// Shorthands: the vocabulary that the twins in `build` are written in.
 #[allow(missing_docs, reason = "each is the operation of its name")]
 impl Block {
-    pub fn b32(&mut self, bits: u32) -> Value { self.constant(Ty::B32, u64::from(bits)) }
-    pub fn b64(&mut self, bits: u64) -> Value { self.constant(Ty::B64, bits) }
-    pub fn ty(&self, v: Value) -> Ty { self.node(v).ty }
+    pub fn b32(&mut self, bits: u32) -> Value {
+        self.constant(Ty::B32, u64::from(bits))
+    }
+    pub fn b64(&mut self, bits: u64) -> Value {
+        self.constant(Ty::B64, bits)
+    }
+    pub fn ty(&self, v: Value) -> Ty {
+        self.node(v).ty
+    }
 
     fn binary(&mut self, op: Op, a: Value, b: Value) -> Value {
         debug_assert_eq!(self.ty(a), self.ty(b), "{op:?} of different widths");
@@ -165,45 +181,130 @@ impl Block {
         self.op(op, ty, Fenv::Any, &[a, b], 0)
     }
 
-    pub fn add(&mut self, a: Value, b: Value) -> Value { self.binary(Op::Add, a, b) }
-    pub fn sub(&mut self, a: Value, b: Value) -> Value { self.binary(Op::Sub, a, b) }
-    pub fn mul(&mut self, a: Value, b: Value) -> Value { self.binary(Op::Mul, a, b) }
-    pub fn and(&mut self, a: Value, b: Value) -> Value { self.binary(Op::And, a, b) }
-    pub fn or(&mut self, a: Value, b: Value) -> Value { self.binary(Op::Or, a, b) }
-    pub fn xor(&mut self, a: Value, b: Value) -> Value { self.binary(Op::Xor, a, b) }
-    pub fn min_u(&mut self, a: Value, b: Value) -> Value { self.binary(Op::MinU, a, b) }
-    pub fn max_u(&mut self, a: Value, b: Value) -> Value { self.binary(Op::MaxU, a, b) }
-    pub fn min_s(&mut self, a: Value, b: Value) -> Value { self.binary(Op::MinS, a, b) }
-    pub fn max_s(&mut self, a: Value, b: Value) -> Value { self.binary(Op::MaxS, a, b) }
-    pub fn mul_hi_u(&mut self, a: Value, b: Value) -> Value { self.binary(Op::MulHiU, a, b) }
-    pub fn mul_hi_s(&mut self, a: Value, b: Value) -> Value { self.binary(Op::MulHiS, a, b) }
-    pub fn mul_wide(&mut self, a: Value, b: Value) -> Value { self.op(Op::MulWide, Ty::B64, Fenv::Any, &[a, b], 0) }
+    pub fn add(&mut self, a: Value, b: Value) -> Value {
+        self.binary(Op::Add, a, b)
+    }
+    pub fn sub(&mut self, a: Value, b: Value) -> Value {
+        self.binary(Op::Sub, a, b)
+    }
+    pub fn mul(&mut self, a: Value, b: Value) -> Value {
+        self.binary(Op::Mul, a, b)
+    }
+    pub fn and(&mut self, a: Value, b: Value) -> Value {
+        self.binary(Op::And, a, b)
+    }
+    pub fn or(&mut self, a: Value, b: Value) -> Value {
+        self.binary(Op::Or, a, b)
+    }
+    pub fn xor(&mut self, a: Value, b: Value) -> Value {
+        self.binary(Op::Xor, a, b)
+    }
+    pub fn min_u(&mut self, a: Value, b: Value) -> Value {
+        self.binary(Op::MinU, a, b)
+    }
+    pub fn max_u(&mut self, a: Value, b: Value) -> Value {
+        self.binary(Op::MaxU, a, b)
+    }
+    pub fn min_s(&mut self, a: Value, b: Value) -> Value {
+        self.binary(Op::MinS, a, b)
+    }
+    pub fn max_s(&mut self, a: Value, b: Value) -> Value {
+        self.binary(Op::MaxS, a, b)
+    }
+    pub fn mul_hi_u(&mut self, a: Value, b: Value) -> Value {
+        self.binary(Op::MulHiU, a, b)
+    }
+    pub fn mul_hi_s(&mut self, a: Value, b: Value) -> Value {
+        self.binary(Op::MulHiS, a, b)
+    }
+    pub fn mul_wide(&mut self, a: Value, b: Value) -> Value {
+        self.op(Op::MulWide, Ty::B64, Fenv::Any, &[a, b], 0)
+    }
 
-    pub fn shl(&mut self, a: Value, n: Value) -> Value { let ty = self.ty(a); self.op(Op::Shl, ty, Fenv::Any, &[a, n], 0) }
-    pub fn shr(&mut self, a: Value, n: Value) -> Value { let ty = self.ty(a); self.op(Op::Shr, ty, Fenv::Any, &[a, n], 0) }
-    pub fn sar(&mut self, a: Value, n: Value) -> Value { let ty = self.ty(a); self.op(Op::Sar, ty, Fenv::Any, &[a, n], 0) }
-    pub fn shl_by(&mut self, a: Value, n: u32) -> Value { let n = self.b32(n); self.shl(a, n) }
-    pub fn shr_by(&mut self, a: Value, n: u32) -> Value { let n = self.b32(n); self.shr(a, n) }
-    pub fn sar_by(&mut self, a: Value, n: u32) -> Value { let n = self.b32(n); self.sar(a, n) }
-    pub fn and_bits(&mut self, a: Value, bits: u64) -> Value { let ty = self.ty(a); let c = self.constant(ty, bits); self.and(a, c) }
-    pub fn or_bits(&mut self, a: Value, bits: u64) -> Value { let ty = self.ty(a); let c = self.constant(ty, bits); self.or(a, c) }
-    pub fn xor_bits(&mut self, a: Value, bits: u64) -> Value { let ty = self.ty(a); let c = self.constant(ty, bits); self.xor(a, c) }
-    pub fn add_bits(&mut self, a: Value, bits: u64) -> Value { let ty = self.ty(a); let c = self.constant(ty, bits); self.add(a, c) }
-    pub fn not(&mut self, a: Value) -> Value { self.xor_bits(a, u64::MAX) }
-    pub fn andn(&mut self, a: Value, b: Value) -> Value { let n = self.not(b); self.and(a, n) }
+    pub fn shl(&mut self, a: Value, n: Value) -> Value {
+        let ty = self.ty(a);
+        self.op(Op::Shl, ty, Fenv::Any, &[a, n], 0)
+    }
+    pub fn shr(&mut self, a: Value, n: Value) -> Value {
+        let ty = self.ty(a);
+        self.op(Op::Shr, ty, Fenv::Any, &[a, n], 0)
+    }
+    pub fn sar(&mut self, a: Value, n: Value) -> Value {
+        let ty = self.ty(a);
+        self.op(Op::Sar, ty, Fenv::Any, &[a, n], 0)
+    }
+    pub fn shl_by(&mut self, a: Value, n: u32) -> Value {
+        let n = self.b32(n);
+        self.shl(a, n)
+    }
+    pub fn shr_by(&mut self, a: Value, n: u32) -> Value {
+        let n = self.b32(n);
+        self.shr(a, n)
+    }
+    pub fn sar_by(&mut self, a: Value, n: u32) -> Value {
+        let n = self.b32(n);
+        self.sar(a, n)
+    }
+    pub fn and_bits(&mut self, a: Value, bits: u64) -> Value {
+        let ty = self.ty(a);
+        let c = self.constant(ty, bits);
+        self.and(a, c)
+    }
+    pub fn or_bits(&mut self, a: Value, bits: u64) -> Value {
+        let ty = self.ty(a);
+        let c = self.constant(ty, bits);
+        self.or(a, c)
+    }
+    pub fn xor_bits(&mut self, a: Value, bits: u64) -> Value {
+        let ty = self.ty(a);
+        let c = self.constant(ty, bits);
+        self.xor(a, c)
+    }
+    pub fn add_bits(&mut self, a: Value, bits: u64) -> Value {
+        let ty = self.ty(a);
+        let c = self.constant(ty, bits);
+        self.add(a, c)
+    }
+    pub fn not(&mut self, a: Value) -> Value {
+        self.xor_bits(a, u64::MAX)
+    }
+    pub fn andn(&mut self, a: Value, b: Value) -> Value {
+        let n = self.not(b);
+        self.and(a, n)
+    }
 
     pub fn icmp(&mut self, cc: Icc, a: Value, b: Value) -> Value {
         debug_assert_eq!(self.ty(a), self.ty(b), "comparison of different widths");
         self.op(Op::Icmp(cc), Ty::B1, Fenv::Any, &[a, b], 0)
     }
-    pub fn eq(&mut self, a: Value, b: Value) -> Value { self.icmp(Icc::Eq, a, b) }
-    pub fn ne(&mut self, a: Value, b: Value) -> Value { self.icmp(Icc::Ne, a, b) }
-    pub fn ult(&mut self, a: Value, b: Value) -> Value { self.icmp(Icc::Ult, a, b) }
-    pub fn ule(&mut self, a: Value, b: Value) -> Value { self.icmp(Icc::Ule, a, b) }
-    pub fn slt(&mut self, a: Value, b: Value) -> Value { self.icmp(Icc::Slt, a, b) }
-    pub fn sle(&mut self, a: Value, b: Value) -> Value { self.icmp(Icc::Sle, a, b) }
-    pub fn is_zero(&mut self, a: Value) -> Value { let ty = self.ty(a); let z = self.constant(ty, 0); self.eq(a, z) }
-    pub fn non_zero(&mut self, a: Value) -> Value { let ty = self.ty(a); let z = self.constant(ty, 0); self.ne(a, z) }
+    pub fn eq(&mut self, a: Value, b: Value) -> Value {
+        self.icmp(Icc::Eq, a, b)
+    }
+    pub fn ne(&mut self, a: Value, b: Value) -> Value {
+        self.icmp(Icc::Ne, a, b)
+    }
+    pub fn ult(&mut self, a: Value, b: Value) -> Value {
+        self.icmp(Icc::Ult, a, b)
+    }
+    pub fn ule(&mut self, a: Value, b: Value) -> Value {
+        self.icmp(Icc::Ule, a, b)
+    }
+    pub fn slt(&mut self, a: Value, b: Value) -> Value {
+        self.icmp(Icc::Slt, a, b)
+    }
+    pub fn sle(&mut self, a: Value, b: Value) -> Value {
+        self.icmp(Icc::Sle, a, b)
+    }
+    pub fn is_zero(&mut self, a: Value) -> Value {
+        let ty = self.ty(a);
+        let z = self.constant(ty, 0);
+        self.eq(a, z)
+    }
+    pub fn non_zero(&mut self, a: Value) -> Value {
+        let ty = self.ty(a);
+        let z = self.constant(ty, 0);
+        self.ne(a, z)
+    }
     pub fn fcmp(&mut self, cc: Fcc, a: Value, b: Value) -> Value {
         let fenv = self.fenv(a);
         self.op(Op::Fcmp(cc), Ty::B1, fenv, &[a, b], 0)
@@ -214,38 +315,111 @@ impl Block {
         self.op(Op::Select, ty, Fenv::Any, &[c, a, b], 0)
     }
     /// B1 as 0 or 1.
-    pub fn b1_to_b32(&mut self, c: Value) -> Value { let (one, zero) = (self.b32(1), self.b32(0)); self.select(c, one, zero) }
+    pub fn b1_to_b32(&mut self, c: Value) -> Value {
+        let (one, zero) = (self.b32(1), self.b32(0));
+        self.select(c, one, zero)
+    }
 
-    fn fenv(&self, a: Value) -> Fenv { if self.ty(a) == Ty::B64 { Fenv::F64 } else { Fenv::F32 } }
-    fn float(&mut self, op: Op, args: &[Value]) -> Value { let (ty, fenv) = (self.ty(args[0]), self.fenv(args[0])); self.op(op, ty, fenv, args, 0) }
-    pub fn fadd(&mut self, a: Value, b: Value) -> Value { self.float(Op::FAdd, &[a, b]) }
-    pub fn fsub(&mut self, a: Value, b: Value) -> Value { self.float(Op::FSub, &[a, b]) }
-    pub fn fmul(&mut self, a: Value, b: Value) -> Value { self.float(Op::FMul, &[a, b]) }
-    pub fn fdiv(&mut self, a: Value, b: Value) -> Value { self.float(Op::FDiv, &[a, b]) }
-    pub fn fsqrt(&mut self, a: Value) -> Value { self.float(Op::FSqrt, &[a]) }
-    pub fn fma(&mut self, a: Value, b: Value, c: Value) -> Value { self.float(Op::Fma, &[a, b, c]) }
-    pub fn ffloor(&mut self, a: Value) -> Value { self.float(Op::FFloor, &[a]) }
-    pub fn fceil(&mut self, a: Value) -> Value { self.float(Op::FCeil, &[a]) }
-    pub fn ftrunc(&mut self, a: Value) -> Value { self.float(Op::FTrunc, &[a]) }
-    pub fn fnearest(&mut self, a: Value) -> Value { self.float(Op::FNearest, &[a]) }
-    pub fn s_to_f(&mut self, ty: Ty, a: Value) -> Value { let fenv = if ty == Ty::B64 { Fenv::F64 } else { Fenv::F32 }; self.op(Op::SToF, ty, fenv, &[a], 0) }
-    pub fn u_to_f(&mut self, ty: Ty, a: Value) -> Value { let fenv = if ty == Ty::B64 { Fenv::F64 } else { Fenv::F32 }; self.op(Op::UToF, ty, fenv, &[a], 0) }
-    pub fn f_to_s(&mut self, a: Value) -> Value { self.op(Op::FToS, Ty::B32, Fenv::Any, &[a], 0) }
-    pub fn f_to_u(&mut self, a: Value) -> Value { self.op(Op::FToU, Ty::B32, Fenv::Any, &[a], 0) }
-    pub fn promote(&mut self, a: Value) -> Value { self.op(Op::Promote, Ty::B64, Fenv::F32, &[a], 0) }
-    pub fn demote(&mut self, a: Value) -> Value { self.op(Op::Demote, Ty::B32, Fenv::F32, &[a], 0) }
+    fn fenv(&self, a: Value) -> Fenv {
+        if self.ty(a) == Ty::B64 { Fenv::F64 } else { Fenv::F32 }
+    }
+    fn float(&mut self, op: Op, args: &[Value]) -> Value {
+        let (ty, fenv) = (self.ty(args[0]), self.fenv(args[0]));
+        self.op(op, ty, fenv, args, 0)
+    }
+    pub fn fadd(&mut self, a: Value, b: Value) -> Value {
+        self.float(Op::FAdd, &[a, b])
+    }
+    pub fn fsub(&mut self, a: Value, b: Value) -> Value {
+        self.float(Op::FSub, &[a, b])
+    }
+    pub fn fmul(&mut self, a: Value, b: Value) -> Value {
+        self.float(Op::FMul, &[a, b])
+    }
+    pub fn fdiv(&mut self, a: Value, b: Value) -> Value {
+        self.float(Op::FDiv, &[a, b])
+    }
+    pub fn fsqrt(&mut self, a: Value) -> Value {
+        self.float(Op::FSqrt, &[a])
+    }
+    pub fn fma(&mut self, a: Value, b: Value, c: Value) -> Value {
+        self.float(Op::Fma, &[a, b, c])
+    }
+    pub fn ffloor(&mut self, a: Value) -> Value {
+        self.float(Op::FFloor, &[a])
+    }
+    pub fn fceil(&mut self, a: Value) -> Value {
+        self.float(Op::FCeil, &[a])
+    }
+    pub fn ftrunc(&mut self, a: Value) -> Value {
+        self.float(Op::FTrunc, &[a])
+    }
+    pub fn fnearest(&mut self, a: Value) -> Value {
+        self.float(Op::FNearest, &[a])
+    }
+    pub fn s_to_f(&mut self, ty: Ty, a: Value) -> Value {
+        let fenv = if ty == Ty::B64 { Fenv::F64 } else { Fenv::F32 };
+        self.op(Op::SToF, ty, fenv, &[a], 0)
+    }
+    pub fn u_to_f(&mut self, ty: Ty, a: Value) -> Value {
+        let fenv = if ty == Ty::B64 { Fenv::F64 } else { Fenv::F32 };
+        self.op(Op::UToF, ty, fenv, &[a], 0)
+    }
+    pub fn f_to_s(&mut self, a: Value) -> Value {
+        self.op(Op::FToS, Ty::B32, Fenv::Any, &[a], 0)
+    }
+    pub fn f_to_u(&mut self, a: Value) -> Value {
+        self.op(Op::FToU, Ty::B32, Fenv::Any, &[a], 0)
+    }
+    pub fn promote(&mut self, a: Value) -> Value {
+        self.op(Op::Promote, Ty::B64, Fenv::F32, &[a], 0)
+    }
+    pub fn demote(&mut self, a: Value) -> Value {
+        self.op(Op::Demote, Ty::B32, Fenv::F32, &[a], 0)
+    }
 
-    pub fn lo(&mut self, a: Value) -> Value { self.op(Op::Lo, Ty::B32, Fenv::Any, &[a], 0) }
-    pub fn hi(&mut self, a: Value) -> Value { self.op(Op::Hi, Ty::B32, Fenv::Any, &[a], 0) }
-    pub fn pack(&mut self, lo: Value, hi: Value) -> Value { self.op(Op::Pack, Ty::B64, Fenv::Any, &[lo, hi], 0) }
-    pub fn zext(&mut self, a: Value) -> Value { let z = self.b32(0); self.pack(a, z) }
-    pub fn sext(&mut self, a: Value) -> Value { self.op(Op::SExt, Ty::B64, Fenv::Any, &[a], 0) }
-    pub fn spread(&mut self, bits: Value) -> Value { self.op(Op::Spread, Ty::B1, Fenv::Any, &[bits], 0) }
-    pub fn bits(&mut self, mask: Value) -> Value { self.op(Op::Bits, Ty::B64, Fenv::Any, &[mask], 0) }
-    pub fn read_lane(&mut self, a: Value, lane: Value) -> Value { self.op(Op::ReadLane, Ty::B32, Fenv::Any, &[a, lane], 0) }
-    pub fn lane_id(&mut self) -> Value { self.op(Op::LaneId, Ty::B32, Fenv::Any, &[], 0) }
-    pub fn popcnt(&mut self, a: Value) -> Value { let ty = self.ty(a); self.op(Op::Popcnt, ty, Fenv::Any, &[a], 0) }
-    pub fn ctz(&mut self, a: Value) -> Value { let ty = self.ty(a); self.op(Op::Ctz, ty, Fenv::Any, &[a], 0) }
-    pub fn clz(&mut self, a: Value) -> Value { let ty = self.ty(a); self.op(Op::Clz, ty, Fenv::Any, &[a], 0) }
-    pub fn bitrev(&mut self, a: Value) -> Value { let ty = self.ty(a); self.op(Op::Bitrev, ty, Fenv::Any, &[a], 0) }
+    pub fn lo(&mut self, a: Value) -> Value {
+        self.op(Op::Lo, Ty::B32, Fenv::Any, &[a], 0)
+    }
+    pub fn hi(&mut self, a: Value) -> Value {
+        self.op(Op::Hi, Ty::B32, Fenv::Any, &[a], 0)
+    }
+    pub fn pack(&mut self, lo: Value, hi: Value) -> Value {
+        self.op(Op::Pack, Ty::B64, Fenv::Any, &[lo, hi], 0)
+    }
+    pub fn zext(&mut self, a: Value) -> Value {
+        let z = self.b32(0);
+        self.pack(a, z)
+    }
+    pub fn sext(&mut self, a: Value) -> Value {
+        self.op(Op::SExt, Ty::B64, Fenv::Any, &[a], 0)
+    }
+    pub fn spread(&mut self, bits: Value) -> Value {
+        self.op(Op::Spread, Ty::B1, Fenv::Any, &[bits], 0)
+    }
+    pub fn bits(&mut self, mask: Value) -> Value {
+        self.op(Op::Bits, Ty::B64, Fenv::Any, &[mask], 0)
+    }
+    pub fn read_lane(&mut self, a: Value, lane: Value) -> Value {
+        self.op(Op::ReadLane, Ty::B32, Fenv::Any, &[a, lane], 0)
+    }
+    pub fn lane_id(&mut self) -> Value {
+        self.op(Op::LaneId, Ty::B32, Fenv::Any, &[], 0)
+    }
+    pub fn popcnt(&mut self, a: Value) -> Value {
+        let ty = self.ty(a);
+        self.op(Op::Popcnt, ty, Fenv::Any, &[a], 0)
+    }
+    pub fn ctz(&mut self, a: Value) -> Value {
+        let ty = self.ty(a);
+        self.op(Op::Ctz, ty, Fenv::Any, &[a], 0)
+    }
+    pub fn clz(&mut self, a: Value) -> Value {
+        let ty = self.ty(a);
+        self.op(Op::Clz, ty, Fenv::Any, &[a], 0)
+    }
+    pub fn bitrev(&mut self, a: Value) -> Value {
+        let ty = self.ty(a);
+        self.op(Op::Bitrev, ty, Fenv::Any, &[a], 0)
+    }
 }

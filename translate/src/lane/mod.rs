@@ -52,12 +52,25 @@ pub enum Shape {
 /// Integer comparisons.
 #[allow(missing_docs, reason = "the usual names")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Icc { Eq, Ne, Ult, Ule, Slt, Sle }
+pub enum Icc {
+    Eq,
+    Ne,
+    Ult,
+    Ule,
+    Slt,
+    Sle,
+}
 
 /// Float comparisons; all are false on NaN but `Uno`.
 #[allow(missing_docs, reason = "the usual names")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Fcc { Eq, Lt, Le, Ord, Uno }
+pub enum Fcc {
+    Eq,
+    Lt,
+    Le,
+    Ord,
+    Uno,
+}
 
 /// The floating-point environment an operation needs (see [`crate::fenv`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -81,22 +94,56 @@ pub enum Op {
     /// The lane's number.
     LaneId,
     /// Register reads: `imm` is the register, plus the epoch in the high half.
-    Sgpr, /** VGPR `imm`. */ Vgpr, /** SCC. */ Scc, /** MODE. */ Mode,
+    Sgpr,
+    /** VGPR `imm`. */
+    Vgpr,
+    /** SCC. */
+    Scc,
+    /** MODE. */
+    Mode,
     /// VGPR `imm` + `args[0]` (uniform), and its writing counterpart: `args[0]` under the mask `args[1]` to
     /// VGPR `imm` + `args[2]`. Registers past the last allocated one are the hardware's affair: the sum is modulo 256.
-    VgprAt, /** */ SetVgprAt,
+    VgprAt,
+    /** */
+    SetVgprAt,
     /// Integers of B32 or B64; And, Or, Xor of B1 too.
-    Add, /** */ Sub, /** */ Mul, /** */ And, /** */ Or, /** */ Xor,
+    Add,
+    /** */
+    Sub,
+    /** */
+    Mul,
+    /** */
+    And,
+    /** */
+    Or,
+    /** */
+    Xor,
     /// High half of the unsigned, signed 32-bit product.
-    MulHiU, /** */ MulHiS,
+    MulHiU,
+    /** */
+    MulHiS,
     /// Full 64-bit product of the unsigned low 32 bits.
     MulWide,
     /// Shifts; the amount is B32 and taken modulo the width.
-    Shl, /** Logical right. */ Shr, /** Arithmetic right. */ Sar,
+    Shl,
+    /** Logical right. */
+    Shr,
+    /** Arithmetic right. */
+    Sar,
     /// Minimum and maximum.
-    MinU, /** */ MaxU, /** */ MinS, /** */ MaxS,
+    MinU,
+    /** */
+    MaxU,
+    /** */
+    MinS,
+    /** */
+    MaxS,
     /// Count of ones; uniform only.
-    Popcnt, /** Trailing zeros, the width for 0; uniform only. */ Ctz, /** Leading zeros; uniform only. */ Clz,
+    Popcnt,
+    /** Trailing zeros, the width for 0; uniform only. */
+    Ctz,
+    /** Leading zeros; uniform only. */
+    Clz,
     /// Bits in reverse order; uniform only.
     Bitrev,
     /// Integer comparison.
@@ -106,17 +153,43 @@ pub enum Op {
     /// B1, if true, if false.
     Select,
     /// Float arithmetic on B32 or B64, IEEE under the node's environment.
-    FAdd, /** */ FSub, /** */ FMul, /** */ FDiv, /** */ FSqrt, /** Fused. */ Fma,
+    FAdd,
+    /** */
+    FSub,
+    /** */
+    FMul,
+    /** */
+    FDiv,
+    /** */
+    FSqrt,
+    /** Fused. */
+    Fma,
     /// Rounding to an integral value.
-    FFloor, /** */ FCeil, /** */ FTrunc, /** */ FNearest,
+    FFloor,
+    /** */
+    FCeil,
+    /** */
+    FTrunc,
+    /** */
+    FNearest,
     /// Integer to float, B32 to the node's width.
-    SToF, /** */ UToF,
+    SToF,
+    /** */
+    UToF,
     /// Float to B32 integer, towards zero, saturating, NaN to 0.
-    FToS, /** */ FToU,
+    FToS,
+    /** */
+    FToU,
     /// f32 to f64 and back.
-    Promote, /** */ Demote,
+    Promote,
+    /** */
+    Demote,
     /// Low and high half of a B64.
-    Lo, /** */ Hi, /** B64 of low, high. */ Pack,
+    Lo,
+    /** */
+    Hi,
+    /** B64 of low, high. */
+    Pack,
     /// B32 to B64.
     SExt,
     /// A bit a lane of a uniform B64.
@@ -130,7 +203,13 @@ pub enum Op {
     /// A libcall on uniform values, likewise.
     CallUniform,
     /// Effects. Register `imm` becomes `args[0]`, in all lanes.
-    SetVgpr, /** */ SetSgpr, /** */ SetScc, /** MODE becomes `args[0]`. */ SetMode,
+    SetVgpr,
+    /** */
+    SetSgpr,
+    /** */
+    SetScc,
+    /** MODE becomes `args[0]`. */
+    SetMode,
     /// Memory access `imm` of the block's list; registers are current before it.
     Access,
     /// EXEC changed: later nodes belong to later segments.
@@ -200,6 +279,8 @@ pub struct Block {
     pub nodes: Vec<Node>,
     /// Memory accesses, as `Op::Access` counts them.
     pub accesses: Vec<crate::access::Access>,
+    /// The scalars that each access reads from the register file.
+    pub access_reads: Vec<crate::pass::scalars::Scalars>,
     /// The end.
     pub term: Term,
     numbering: HashMap<Node, Value>,
@@ -209,7 +290,15 @@ impl Block {
     /// An empty block at `pc`.
     pub fn new(pc: u64) -> Block {
         let numbering = HashMap::new();
-        Block { pc, instructions: 0, nodes: Vec::new(), accesses: Vec::new(), term: Term::End(pc), numbering }
+        Block {
+            pc,
+            instructions: 0,
+            nodes: Vec::new(),
+            accesses: Vec::new(),
+            access_reads: Vec::new(),
+            term: Term::End(pc),
+            numbering,
+        }
     }
 
     /// The node of a value.

@@ -28,7 +28,10 @@ fn line(f: &mut fmt::Formatter<'_>, block: &Block, value: Value, node: &Node) ->
     for arg in node.args() {
         write!(f, " {}", name(block, arg))?;
     }
-    if matches!(node.op, Op::Const | Op::Sgpr | Op::Vgpr | Op::SetSgpr | Op::SetVgpr | Op::Call | Op::CallUniform | Op::Access) {
+    if matches!(
+        node.op,
+        Op::Const | Op::Sgpr | Op::Vgpr | Op::SetSgpr | Op::SetVgpr | Op::Call | Op::CallUniform | Op::Access
+    ) {
         write!(f, " #{:#x}", node.imm)?;
     }
     writeln!(f)

@@ -27,7 +27,13 @@ pub fn perm(hi: u32, lo: u32, selector: u32) -> u32 {
         let select = selector >> (8 * i) & 0xff;
         let byte = match select {
             0..=7 => (source >> (8 * select)) as u32 & 0xff,
-            8..=11 => if source >> (16 * (select - 8) + 15) & 1 != 0 { 0xff } else { 0 },
+            8..=11 => {
+                if source >> (16 * (select - 8) + 15) & 1 != 0 {
+                    0xff
+                } else {
+                    0
+                }
+            }
             12 => 0,
             _ => 0xff,
         };

@@ -28,7 +28,11 @@ pub type UniformCall = extern "C" fn(u64, u64, u64, u64) -> u64;
 /// What the host's vector units can do.
 #[allow(missing_docs, reason = "the names of the extensions")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Level { Portable, Avx2, Avx512 }
+pub enum Level {
+    Portable,
+    Avx2,
+    Avx512,
+}
 
 impl Level {
     /// The best level of this host, or the one that `GCNJIT_LEVEL` (portable, avx2, avx512) forces below it.
@@ -47,8 +51,11 @@ impl Level {
 
 #[cfg(target_arch = "x86_64")]
 fn detected() -> Level {
-    if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("avx512dq")
-        && is_x86_feature_detected!("avx512vl") && is_x86_feature_detected!("avx512cd")
+    if is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vl")
+        && is_x86_feature_detected!("avx512cd")
     {
         Level::Avx512
     } else if is_x86_feature_detected!("avx2") {

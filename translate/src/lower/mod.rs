@@ -12,8 +12,8 @@ mod vector;
 
 use crate::fenv;
 use crate::jit::{Context, Exit};
-use crate::libcall;
 use crate::lane::{Block, Fenv, Node, Op, Shape, Term, Ty, Value};
+use crate::libcall;
 use crate::pass::segment::{Plan, Step};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
@@ -35,7 +35,7 @@ pub struct Shaping {
 
 impl Default for Shaping {
     fn default() -> Self {
-        Shaping { vectors: 2 }
+        Shaping { vectors: 1 }
     }
 }
 

@@ -1,8 +1,8 @@
 //! Uniform nodes as CLIF scalars. A B1 is an i8 of 0 or 1.
 
 use super::{Lower, SCRATCH_ROWS, scalar_type};
-use crate::libcall;
 use crate::lane::{Fcc, Fenv, Icc, Node, Op, Ty, Value};
+use crate::libcall;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F32, F64, I8, I32, I64};
 use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData};

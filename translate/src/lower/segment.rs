@@ -146,7 +146,8 @@ impl Lower<'_, '_> {
         let zero = self.fb.ins().iconst(I64, 0);
         let (body_block, next) = (self.fb.create_block(), self.fb.create_block());
         let offset = self.fb.append_block_param(body_block, I64);
-        let carried: Vec<ir::Value> = segment.bits.iter().map(|_| self.fb.append_block_param(body_block, I64)).collect();
+        let carried: Vec<ir::Value> =
+            segment.bits.iter().map(|_| self.fb.append_block_param(body_block, I64)).collect();
         let found: Vec<ir::Value> = segment.bits.iter().map(|_| self.fb.append_block_param(next, I64)).collect();
         let initial: Vec<ir::BlockArg> = vec![zero; 1 + carried.len()].into_iter().map(Into::into).collect();
         self.fb.ins().jump(body_block, &initial);
@@ -173,6 +174,9 @@ impl Lower<'_, '_> {
 
     fn close_loop(&mut self, offset: ir::Value, found: &[ir::Value], body: ir::Block, join: ir::Block) {
         let stride = self.shaping.vectors as i64 * 16;
+        let turned: Vec<ir::Value> =
+            found.iter().map(|bits| self.fb.ins().rotr_imm_u(*bits, self.shaping.vectors as i64 * 4)).collect();
+        let found = turned.as_slice();
         let advanced = self.fb.ins().iadd_imm_s(offset, stride);
         let more = self.fb.ins().icmp_imm_s(IntCC::UnsignedLessThan, advanced, size_of::<Row>() as i64);
         let again: Vec<ir::BlockArg> = std::iter::once(advanced).chain(found.iter().copied()).map(Into::into).collect();
@@ -244,7 +248,13 @@ impl Lower<'_, '_> {
     }
 
     /// Writes registers and slots, collects bits.
-    fn commit(&mut self, body: &mut Body, segment: &Segment, full: Option<Value>, carried: &[ir::Value]) -> Vec<ir::Value> {
+    fn commit(
+        &mut self,
+        body: &mut Body,
+        segment: &Segment,
+        full: Option<Value>,
+        carried: &[ir::Value],
+    ) -> Vec<ir::Value> {
         for set in &segment.sets {
             let node = *self.block.node(*set);
             let value = self.lanes_of(body, self.resolved(node.args[0], body.rank, full), Ty::B32);
@@ -260,7 +270,7 @@ impl Lower<'_, '_> {
         for (root, carried) in segment.bits.iter().zip(carried) {
             let node: Node = *self.block.node(*root);
             let mask = self.lanes_of(body, self.resolved(node.args[0], body.rank, full), Ty::B1);
-            result.push(self.collect_bits(body, &mask, *carried));
+            result.push(self.collect_bits(&mask, *carried));
         }
         result
     }
@@ -282,16 +292,15 @@ impl Lower<'_, '_> {
         }
     }
 
-    fn collect_bits(&mut self, body: &Body, mask: &Lanes, carried: ir::Value) -> ir::Value {
-        let lane = self.fb.ins().ushr_imm_u(body.offset, 2);
+    /// The chunk's bits go to the bottom of what is carried, which turns so that after all chunks each is in its place.
+    fn collect_bits(&mut self, mask: &Lanes, carried: ir::Value) -> ir::Value {
         let mut all: Option<ir::Value> = None;
         for (i, vector) in mask.iter().enumerate() {
             let bits = self.fb.ins().vhigh_bits(I64, *vector);
             let placed = if i == 0 { bits } else { self.fb.ins().ishl_imm_u(bits, 4 * i as i64) };
             all = Some(all.map_or(placed, |all| self.fb.ins().bor(all, placed)));
         }
-        let placed = self.fb.ins().ishl(all.expect("a segment has vectors"), lane);
-        self.fb.ins().bor(carried, placed)
+        self.fb.ins().bor(carried, all.expect("a segment has vectors"))
     }
 
     /// Reads the chunk of a value's slot.

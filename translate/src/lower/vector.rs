@@ -3,9 +3,9 @@
 //! A B32 is an I32X4 for four lanes; a B1 the same, all ones or zeros; a B64 two I64X2. A chunk has
 //! `Shaping::vectors` groups of four lanes.
 
-use super::segment::{Body, Version};
-use super::scalar::{float_cc, int_cc};
 use super::Lower;
+use super::scalar::{float_cc, int_cc};
+use super::segment::{Body, Version};
 use crate::lane::{Icc, Node, Op, Shape, Ty, Value};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F32X4, F64X2, I8X16, I32X4, I64, I64X2};
@@ -65,6 +65,13 @@ impl Lower<'_, '_> {
             Op::Icmp(cc) => return self.compare(node, cc, args),
             Op::Fcmp(_) => return self.compare_float(node, args),
             Op::Select if node.ty == Ty::B64 => return self.select_wide(args),
+            Op::Select if self.is_zero(node.args[2]) => {
+                return self.zip(&args[..2], |this, mask, value| this.fb.ins().band(mask, value));
+            }
+            Op::Select if self.is_zero(node.args[1]) => {
+                return self
+                    .zip(&[args[2].clone(), args[0].clone()], |this, value, mask| this.fb.ins().band_not(value, mask));
+            }
             Op::MulHiU | Op::MulHiS | Op::MulWide => return self.multiply(node, args),
             Op::SToF | Op::UToF | Op::Promote | Op::Demote | Op::SExt => return self.convert(node, args),
             _ => {}
@@ -72,6 +79,10 @@ impl Lower<'_, '_> {
         let _ = body;
         let count = args[0].len();
         (0..count).map(|i| self.simple(node, &args.iter().map(|arg| arg[i]).collect::<Vec<_>>())).collect()
+    }
+
+    fn is_zero(&self, value: Value) -> bool {
+        self.block.as_const(value) == Some(0)
     }
 
     /// Operations that go vector by vector.
@@ -156,7 +167,14 @@ impl Lower<'_, '_> {
 
     fn compare(&mut self, node: &Node, cc: Icc, args: &[Lanes]) -> Lanes {
         if self.block.node(node.args[0]).ty != Ty::B64 {
-            return self.zip(args, |this, a, b| this.fb.ins().icmp(int_cc(cc), a, b));
+            return self.zip(args, |this, a, b| match cc {
+                // x < y is not y ≤ x; SSE has no unsigned less, but a minimum.
+                Icc::Ult => {
+                    let reverse = this.fb.ins().icmp(IntCC::UnsignedLessThanOrEqual, b, a);
+                    this.fb.ins().bnot(reverse)
+                }
+                _ => this.fb.ins().icmp(int_cc(cc), a, b),
+            });
         }
         let wide = self.zip(args, |this, a, b| this.compare_wide(cc, a, b));
         self.halves(&wide, EVEN)

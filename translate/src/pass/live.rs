@@ -2,14 +2,14 @@
 
 use crate::lane::{Block, Term, Value};
 
-/// A flag a node.
-pub fn live(block: &Block) -> Vec<bool> {
+/// A flag a node: needed by an effect that `keep` keeps, or by the terminator.
+pub fn live(block: &Block, keep: impl Fn(usize) -> bool) -> Vec<bool> {
     let mut live = vec![false; block.nodes.len()];
     if let Term::Branch(value, ..) | Term::Dynamic(value) = block.term {
         live[value.index()] = true;
     }
     for (i, node) in block.nodes.iter().enumerate().rev() {
-        live[i] |= node.is_effect();
+        live[i] |= node.is_effect() && keep(i);
         if live[i] {
             node.args().for_each(|arg| live[arg.index()] = true);
         }

@@ -2,4 +2,5 @@
 //! block is built (`lane::fold`).
 
 pub mod live;
+pub mod scalars;
 pub mod segment;

@@ -9,7 +9,7 @@
 //! Invariant that makes faults precise: when an access runs, every register write of earlier instructions is
 //! in the register file and none of later ones is.
 
-use super::live::{is_cheap, live};
+use super::live::is_cheap;
 use crate::fenv;
 use crate::lane::{Block, Fenv, Node, Op, Shape, Ty, Value};
 use gcnjit_rt::Mode;
@@ -80,12 +80,11 @@ impl Plan {
     }
 }
 
-/// Plans a block for kernels that run under `mode`.
-pub fn plan(block: &Block, mode: Mode) -> Plan {
-    let live = live(block);
+/// Plans the needed nodes of a block for kernels that run under `mode`.
+pub fn plan(block: &Block, needed: &[bool], mode: Mode) -> Plan {
     let mut ranker = Ranker::new(block, mode);
     for (i, node) in block.nodes.iter().enumerate() {
-        if live[i] {
+        if needed[i] {
             ranker.place(Value(i as u32), node);
         }
     }
@@ -121,7 +120,17 @@ impl<'a> Ranker<'a> {
             slot_count: 0,
             valid_until: HashMap::new(),
         };
-        Ranker { block, mode, plan, current: 0, floor: 0, settled: 0, reads: HashMap::new(), written: HashMap::new(), row_uses: HashMap::new() }
+        Ranker {
+            block,
+            mode,
+            plan,
+            current: 0,
+            floor: 0,
+            settled: 0,
+            reads: HashMap::new(),
+            written: HashMap::new(),
+            row_uses: HashMap::new(),
+        }
     }
 
     fn place(&mut self, value: Value, node: &Node) {
