@@ -116,7 +116,7 @@ fn is_branch(inst: &Inst) -> bool {
 /// Decodes the instruction at guest address `pc`.
 pub fn decode(view: &View, decoder: Decoder, pc: u64) -> Result<Inst, Box<Trap>> {
     let bad_jump = || Box::new(Trap::Fault { cause: Cause::BadJump, address: pc, lane: 0, pc });
-    if pc % 4 != 0 {
+    if !pc.is_multiple_of(4) {
         return Err(bad_jump());
     }
     let range = view.find(pc).ok_or_else(bad_jump)?;

@@ -1,6 +1,6 @@
 //! GCN to host code: basic blocks become lane IR, lane IR becomes strip-mined SIMD loops.
 //!
-//! [`Jit`] is the executor. [`translate`] reads as the stages do: blocks are found ([`cfg`]), built into lane IR
+//! [`Jit`] is the executor. [`translate`] reads as the stages do: blocks are found ([`mod@cfg`]), built into lane IR
 //! ([`build`], the twins of the interpreter's functions), planned into segments ([`pass`]), lowered and compiled
 //! ([`lower`], [`jit`]). Only `lower` and `jit` know Cranelift.
 

@@ -9,8 +9,8 @@
 //! read zero and write nothing, by dword.
 //!
 //! Fast paths prove that all lanes are inside of the allocation that the instruction hit last time ([`Site`]), and see
-//! whether they form a run, are one, or are spread ([`address`]). Everything else goes lane by lane ([`pieces`]).
-//! No floating-point arithmetic happens here under whatever modes the guest has set; see [`float`].
+//! whether they form a run, are one, or are spread (`address`). Everything else goes lane by lane (`pieces`).
+//! No floating-point arithmetic happens here under whatever modes the guest has set; see `float`.
 
 mod address;
 mod atomic;

@@ -86,7 +86,8 @@ pub enum Fenv {
     Flush,
 }
 
-/// What a node does. Arguments are in order; `imm` is described where it is used.
+/// What a node does. Arguments are in order; a doc comment holds for the variants up to the next one.
+#[allow(missing_docs, reason = "variants of a group share the comment at its head")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
     /// `imm`.
@@ -95,54 +96,44 @@ pub enum Op {
     LaneId,
     /// Register reads: `imm` is the register, plus the epoch in the high half.
     Sgpr,
-    /** VGPR `imm`. */
+    /// VGPR `imm`.
     Vgpr,
-    /** SCC. */
+    /// SCC.
     Scc,
-    /** MODE. */
+    /// MODE.
     Mode,
     /// VGPR `imm` + `args[0]` (uniform), and its writing counterpart: `args[0]` under the mask `args[1]` to
     /// VGPR `imm` + `args[2]`. Registers past the last allocated one are the hardware's affair: the sum is modulo 256.
     VgprAt,
-    /** */
     SetVgprAt,
     /// Integers of B32 or B64; And, Or, Xor of B1 too.
     Add,
-    /** */
     Sub,
-    /** */
     Mul,
-    /** */
     And,
-    /** */
     Or,
-    /** */
     Xor,
     /// High half of the unsigned, signed 32-bit product.
     MulHiU,
-    /** */
     MulHiS,
     /// Full 64-bit product of the unsigned low 32 bits.
     MulWide,
     /// Shifts; the amount is B32 and taken modulo the width.
     Shl,
-    /** Logical right. */
+    /// Logical right.
     Shr,
-    /** Arithmetic right. */
+    /// Arithmetic right.
     Sar,
     /// Minimum and maximum.
     MinU,
-    /** */
     MaxU,
-    /** */
     MinS,
-    /** */
     MaxS,
     /// Count of ones; uniform only.
     Popcnt,
-    /** Trailing zeros, the width for 0; uniform only. */
+    /// Trailing zeros, the width for 0; uniform only.
     Ctz,
-    /** Leading zeros; uniform only. */
+    /// Leading zeros; uniform only.
     Clz,
     /// Bits in reverse order; uniform only.
     Bitrev,
@@ -154,41 +145,30 @@ pub enum Op {
     Select,
     /// Float arithmetic on B32 or B64, IEEE under the node's environment.
     FAdd,
-    /** */
     FSub,
-    /** */
     FMul,
-    /** */
     FDiv,
-    /** */
     FSqrt,
-    /** Fused. */
+    /// Fused.
     Fma,
     /// Rounding to an integral value.
     FFloor,
-    /** */
     FCeil,
-    /** */
     FTrunc,
-    /** */
     FNearest,
     /// Integer to float, B32 to the node's width.
     SToF,
-    /** */
     UToF,
     /// Float to B32 integer, towards zero, saturating, NaN to 0.
     FToS,
-    /** */
     FToU,
     /// f32 to f64 and back.
     Promote,
-    /** */
     Demote,
     /// Low and high half of a B64.
     Lo,
-    /** */
     Hi,
-    /** B64 of low, high. */
+    /// B64 of low, high.
     Pack,
     /// B32 to B64.
     SExt,
@@ -204,11 +184,9 @@ pub enum Op {
     CallUniform,
     /// Effects. Register `imm` becomes `args[0]`, in all lanes.
     SetVgpr,
-    /** */
     SetSgpr,
-    /** */
     SetScc,
-    /** MODE becomes `args[0]`. */
+    /// MODE becomes `args[0]`.
     SetMode,
     /// Memory access `imm` of the block's list; registers are current before it.
     Access,

@@ -9,7 +9,7 @@ pub fn ffbh_u32(x: u32) -> u32 {
 /// Bits above the highest one that differs from the sign; all ones for 0 and −1.
 #[inline(always)]
 pub fn ffbh_i32(x: u32) -> u32 {
-    ffbh_u32(x ^ ((x as i32) >> 31) as u32).max(0)
+    ffbh_u32(x ^ ((x as i32) >> 31) as u32)
 }
 
 /// Index of the lowest one; all ones for 0.

@@ -6,7 +6,7 @@
 //! `fn(u64, u64, u64, immediate) -> u64`.
 //!
 //! Translated code runs with the guest's MXCSR. Libcalls that do float arithmetic run under the host's (see
-//! [`with_host_fenv`]); all others do none.
+//! [`enter_host_fenv`]); all others do none.
 
 pub mod functions;
 mod table;

@@ -301,7 +301,7 @@ fn crosses(block: &Block, plan: &Plan, node: &Node, arg: Value, rank: usize) -> 
         Op::Bits => false,
         Op::Call | Op::ReadLane | Op::SetVgprAt => !(vgpr && plan.in_file_for_scalars(arg, rank)),
         _ if plan.ranks[arg.index()] == Some(rank) && !source.is_row() => false,
-        _ => !(vgpr && plan.in_file_for_segment(arg, rank)) && !is_cheap(block, arg),
+        _ => !(is_cheap(block, arg) || vgpr && plan.in_file_for_segment(arg, rank)),
     }
 }
 
