@@ -1,0 +1,103 @@
+//! Dead writes of scalar registers and SCC, over all blocks of a unit.
+//!
+//! A write to the register file is dead if no path reads the register before it is written again. Where control leaves
+//! the unit, or the wave ends, everything is read. So a wave that is stopped inside of a unit (by a fault) has all
+//! registers that its code would still have read, and stale values in others.
+
+use super::live::live;
+use crate::lane::{Block, Node, Op, Term};
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// Scalar registers by operand code, and SCC.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Scalars {
+    sgprs: u128,
+    scc: bool,
+}
+
+impl Scalars {
+    const ALL: Scalars = Scalars { sgprs: u128::MAX, scc: true };
+
+    /// The SGPRs of a range, cut to those that exist.
+    pub fn range(range: Range<usize>) -> Scalars {
+        let sgprs = range.filter(|register| *register < 128).fold(0, |set, register| set | 1 << register);
+        Scalars { sgprs, scc: false }
+    }
+
+    /// Either.
+    pub fn and(self, other: Scalars) -> Scalars {
+        Scalars { sgprs: self.sgprs | other.sgprs, scc: self.scc || other.scc }
+    }
+
+    fn without(self, other: Scalars) -> Scalars {
+        Scalars { sgprs: self.sgprs & !other.sgprs, scc: self.scc && !other.scc }
+    }
+
+    fn has(self, other: Scalars) -> bool {
+        self.sgprs & other.sgprs != 0 || self.scc && other.scc
+    }
+}
+
+/// What a node reads from the register file, and what it writes there.
+fn effect(block: &Block, node: &Node) -> (Scalars, Scalars) {
+    let none = Scalars::default();
+    let one = |register: u64| Scalars { sgprs: 1 << (register & 127), scc: false };
+    let scc = Scalars { sgprs: 0, scc: true };
+    match node.op {
+        Op::Sgpr => (one(node.imm), none),
+        Op::Scc => (scc, none),
+        Op::SetSgpr => (none, one(node.imm)),
+        Op::SetScc => (none, scc),
+        Op::Access => {
+            let access = node.imm as usize;
+            (block.access_reads[access], Scalars::range(block.accesses[access].writes_sgprs()))
+        }
+        _ => (none, none),
+    }
+}
+
+/// For each block a flag a node: needed, that is neither unused nor a dead write of a scalar.
+pub fn needed(blocks: &[Block]) -> Vec<Vec<bool>> {
+    let mut needed: Vec<Vec<bool>> = blocks.iter().map(|block| live(block, |_| true)).collect();
+    let index: HashMap<u64, usize> = blocks.iter().enumerate().map(|(i, block)| (block.pc, i)).collect();
+    let mut entry = vec![Scalars::default(); blocks.len()];
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for (i, block) in blocks.iter().enumerate().rev() {
+            let read = backward(block, exit(block, &index, &entry), &needed[i], |_| {});
+            changed |= read != entry[i];
+            entry[i] = read;
+        }
+    }
+    for (i, block) in blocks.iter().enumerate() {
+        let mut dead = vec![false; block.nodes.len()];
+        backward(block, exit(block, &index, &entry), &needed[i], |node| dead[node] = true);
+        needed[i] = live(block, |node| !dead[node]);
+    }
+    needed
+}
+
+/// What is read after the block.
+fn exit(block: &Block, index: &HashMap<u64, usize>, entry: &[Scalars]) -> Scalars {
+    let at = |pc: u64| index.get(&pc).map_or(Scalars::ALL, |i| entry[*i]);
+    match block.term {
+        Term::Jump(pc) | Term::Barrier(pc) => at(pc),
+        Term::Branch(_, yes, no) => at(yes).and(at(no)),
+        _ => Scalars::ALL,
+    }
+}
+
+/// What is read from the start of the block on, given what is read after it. Calls `dead` with each dead write.
+fn backward(block: &Block, exit: Scalars, needed: &[bool], mut dead: impl FnMut(usize)) -> Scalars {
+    let mut read = exit;
+    for (i, node) in block.nodes.iter().enumerate().rev().filter(|(i, _)| needed[*i]) {
+        let (reads, writes) = effect(block, node);
+        if matches!(node.op, Op::SetSgpr | Op::SetScc) && !read.has(writes) {
+            dead(i);
+        }
+        read = read.without(writes).and(reads);
+    }
+    read
+}
