@@ -53,6 +53,9 @@ pub enum Error {
     /// A wave came to words that are no instruction.
     #[error(transparent)]
     Decode(Box<Stuck>),
+    /// The host's code generator refused a kernel.
+    #[error(transparent)]
+    Host(Box<Stuck>),
     /// A deadline passed or a launch was cancelled.
     #[error("{file}: {kernel}: stopped before its end, by a deadline or a cancellation")]
     Stopped {
@@ -108,6 +111,7 @@ impl Error {
                     Trap::Fault { .. } => Error::Fault,
                     Trap::Unimplemented { .. } => Error::Unimplemented,
                     Trap::Decode { .. } => Error::Decode,
+                    Trap::Host { .. } => Error::Host,
                 };
                 wrap(Box::new(Stuck { file, offset, fault: *fault }))
             }

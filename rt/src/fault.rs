@@ -50,6 +50,14 @@ pub enum Trap {
         /// The instruction, or the form of it that is missing.
         what: &'static str,
     },
+    /// The host's code generator refused what the translator made of the code at `pc`.
+    #[error("no host code for the unit at pc {pc:#x}: {what}")]
+    Host {
+        /// Guest address of the unit's entry.
+        pc: u64,
+        /// What the code generator says.
+        what: String,
+    },
     /// The words at `pc` are no instruction.
     #[error("{error} at pc {pc:#x}")]
     Decode {
@@ -64,7 +72,10 @@ impl Trap {
     /// Guest address of the instruction that stopped the wave.
     pub fn pc(&self) -> u64 {
         match self {
-            Trap::Fault { pc, .. } | Trap::Unimplemented { pc, .. } | Trap::Decode { pc, .. } => *pc,
+            Trap::Fault { pc, .. }
+            | Trap::Unimplemented { pc, .. }
+            | Trap::Host { pc, .. }
+            | Trap::Decode { pc, .. } => *pc,
         }
     }
 }

@@ -36,7 +36,7 @@ fn code(error: &Error) -> u8 {
     match error {
         Error::Fault(_) | Error::Difference(_) | Error::Stopped { .. } => FAULT,
         Error::Load { source: LoadError::NoKernel { .. }, .. } | Error::Read { .. } | Error::Memory(_) => USAGE,
-        Error::Load { .. } | Error::Unimplemented(_) | Error::Decode(_) => UNSUPPORTED,
+        Error::Load { .. } | Error::Unimplemented(_) | Error::Decode(_) | Error::Host(_) => UNSUPPORTED,
         Error::Arg { source: ArgError::NotDescribed | ArgError::Layout { .. }, .. } => UNSUPPORTED,
         Error::Launch { source: DispatchError::Scratch { .. }, .. } => UNSUPPORTED,
         Error::Arg { .. } | Error::Launch { .. } => USAGE,

@@ -8,12 +8,14 @@ use crate::fenv;
 use crate::lane::Fenv;
 use crate::libcall;
 use crate::lower::{self, Planned, Shaping};
+use cranelift_codegen as codegen;
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{Linkage, Module, default_libcall_names};
-use gcnjit_rt::{Env, Mode, Wave};
+use cranelift_module::{FuncId, Linkage, Module, ModuleError, default_libcall_names};
+use gcnjit_rt::{Env, Mode, Trap, Wave};
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 /// How translated code comes back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +92,12 @@ impl Drop for Unit {
 }
 
 /// The host instruction set with the settings translated code needs.
-pub fn host_isa() -> OwnedTargetIsa {
+fn host() -> &'static OwnedTargetIsa {
+    static HOST: OnceLock<OwnedTargetIsa> = OnceLock::new();
+    HOST.get_or_init(host_isa)
+}
+
+fn host_isa() -> OwnedTargetIsa {
     let mut flags = settings::builder();
     for (name, value) in [("opt_level", "none"), ("enable_verifier", "false"), ("is_pic", "false")] {
         flags.set(name, value).expect("a setting of this cranelift");
@@ -102,27 +109,35 @@ pub fn host_isa() -> OwnedTargetIsa {
     builder.finish(settings::Flags::new(flags)).expect("the host's own features are consistent")
 }
 
-/// Compiles planned blocks.
-pub fn compile(isa: &OwnedTargetIsa, id: usize, blocks: Vec<Planned>, mode: Mode, shaping: Shaping) -> Unit {
+/// Compiles planned blocks; the first is the entry.
+///
+/// # Errors
+/// [`Trap::Host`] if the code generator has no code for something, or the host no memory for the result.
+pub fn compile(id: usize, blocks: Vec<Planned>, mode: Mode, shaping: Shaping) -> Result<Unit, Box<Trap>> {
+    let isa = host();
     let mut module = JITModule::new(JITBuilder::with_isa(isa.clone(), default_libcall_names()));
     let mut context = module.make_context();
     context.func.signature = lower::signature(isa.default_call_conv());
     lower::lower(&mut context.func, isa.as_ref(), &blocks, mode, shaping);
     let clif = if cfg!(debug_assertions) { context.func.display().to_string() } else { String::new() };
-    let name = format!("unit{id}");
-    let function = module.declare_function(&name, Linkage::Export, &context.func.signature).expect("a fresh name");
-    if let Err(error) = module.define_function(function, &mut context) {
-        panic!("cranelift refused a unit: {error:?}\n{}", context.func.display());
-    }
+    let function = define(&mut module, &mut context, id).map_err(|error| {
+        let pc = blocks.first().map_or(0, |planned| planned.block.pc);
+        Box::new(Trap::Host { pc, what: error.to_string() })
+    })?;
     let code_size = context.compiled_code().map_or(0, |code| code.code_buffer().len());
-    module.clear_context(&mut context);
-    module.finalize_definitions().expect("host memory for code");
     let address = module.get_finalized_function(function);
     // SAFETY: the function was just compiled with this signature and calling convention.
     let entry = unsafe { std::mem::transmute::<*const u8, Entry>(address) };
     let entries = blocks.iter().enumerate().map(|(i, planned)| (planned.block.pc, i as u32)).collect();
     let accesses = blocks.iter().map(|planned| planned.block.accesses.len()).sum();
-    Unit { id, mode, blocks, entries, accesses, code_size, clif, entry, module: Some(module) }
+    Ok(Unit { id, mode, blocks, entries, accesses, code_size, clif, entry, module: Some(module) })
+}
+
+fn define(module: &mut JITModule, context: &mut codegen::Context, id: usize) -> Result<FuncId, Box<ModuleError>> {
+    let function = module.declare_function(&format!("unit{id}"), Linkage::Export, &context.func.signature)?;
+    module.define_function(function, context)?;
+    module.finalize_definitions()?;
+    Ok(function)
 }
 
 impl Unit {

@@ -20,15 +20,15 @@ pub use cache::{Jit, JitStats, Worker};
 use gcnjit_isa::Target;
 use gcnjit_rt::{Mode, Trap, View};
 use lower::{Planned, Shaping};
-use std::sync::OnceLock;
 
 /// Translates everything that direct jumps reach from `entry`, for waves in `mode`.
 ///
 /// # Errors
-/// [`Trap::Decode`] or a bad jump at the entry; [`Trap::Unimplemented`] for any instruction in the unit.
+/// [`Trap::Decode`] or a bad jump at the entry; [`Trap::Unimplemented`] for any instruction in the unit;
+/// [`Trap::Host`] if the host's code generator refuses.
 pub fn translate(view: &View, target: Target, entry: u64, mode: Mode, id: usize) -> Result<jit::Unit, Box<Trap>> {
     let guest = cfg::blocks(view, target, entry)?;
-    Ok(jit::compile(host(), id, plan(&guest, target, mode)?, mode, Shaping::default()))
+    jit::compile(id, plan(&guest, target, mode)?, mode, Shaping::default())
 }
 
 /// Translates a single block into a unit of its own: any jump leaves it. For comparing engines step by step.
@@ -36,7 +36,7 @@ pub fn translate(view: &View, target: Target, entry: u64, mode: Mode, id: usize)
 /// # Errors
 /// [`Trap::Unimplemented`] for any instruction in the block.
 pub fn translate_block(guest: &cfg::GuestBlock, target: Target, mode: Mode) -> Result<jit::Unit, Box<Trap>> {
-    Ok(jit::compile(host(), 0, plan(std::slice::from_ref(guest), target, mode)?, mode, Shaping::default()))
+    jit::compile(0, plan(std::slice::from_ref(guest), target, mode)?, mode, Shaping::default())
 }
 
 fn plan(guest: &[cfg::GuestBlock], target: Target, mode: Mode) -> Result<Vec<Planned>, Box<Trap>> {
@@ -47,9 +47,4 @@ fn plan(guest: &[cfg::GuestBlock], target: Target, mode: Mode) -> Result<Vec<Pla
         Planned { block, plan }
     });
     Ok(planned.collect())
-}
-
-fn host() -> &'static cranelift_codegen::isa::OwnedTargetIsa {
-    static ISA: OnceLock<cranelift_codegen::isa::OwnedTargetIsa> = OnceLock::new();
-    ISA.get_or_init(jit::host_isa)
 }
