@@ -5,6 +5,9 @@
 //! are tested elsewhere. `GCNJIT_DIFF_ROUNDS` sets how many words a row and encoding get, `GCNJIT_DIFF_SEED` the
 //! seed, `GCNJIT_DIFF_ONLY` a prefix of the mnemonics to test.
 
+mod engines;
+
+use engines::{Form, Random, TARGETS, difference, one, setting, words};
 use gcnjit_interp::run::{Buffers, Machine};
 use gcnjit_isa::{Code, Decoder, Gen, Inst, Note, Op, Target, disas};
 use gcnjit_rt::{Env, Memory, Mode, Trap, Wave, gds::Gds, lds::Lds, wave::reg};
@@ -12,91 +15,6 @@ use gcnjit_translate::jit::{Context, Exit, Unit};
 use gcnjit_translate::lane::Listing;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
-
-const TARGETS: [Target; 5] = [Target::Gfx600, Target::Gfx700, Target::Gfx803, Target::Gfx900, Target::Gfx906];
-
-/// SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
-    }
-
-    fn below(&mut self, n: u64) -> u64 {
-        self.next() % n
-    }
-
-    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        from[self.below(from.len() as u64) as usize]
-    }
-
-    /// A dword that is often interesting as an integer, a float, a pair of halves or half of a double.
-    fn dword(&mut self) -> u32 {
-        const EDGES: [u32; 40] = [
-            0,
-            1,
-            2,
-            31,
-            32,
-            33,
-            63,
-            64,
-            0x7f,
-            0x80,
-            0xff,
-            0x7fff,
-            0x8000,
-            0xffff,
-            0x7f_ffff,
-            0x80_0000,
-            0xff_ffff,
-            0x7fff_ffff,
-            0x8000_0000,
-            0x8000_0001,
-            0xffff_ffff,
-            0x3f80_0000,
-            0xbf80_0000,
-            0x7f80_0000,
-            0xff80_0000,
-            0x7fc0_0000,
-            0xffc0_1234,
-            0x7f80_0001,
-            0xffa0_0000,
-            0x007f_ffff,
-            0x807f_ffff,
-            0x7f7f_ffff,
-            0x3ff0_0000,
-            0x7ff0_0000,
-            0x7ff8_0000,
-            0xfff0_0001,
-            0x000f_ffff,
-            0x7c00_7e01,
-            0x0001_8400,
-            0x3c00_fc01,
-        ];
-        match self.below(8) {
-            0..=2 => self.pick(&EDGES),
-            3 => self.below(70) as u32,
-            // A float of moderate size.
-            4 | 5 => (self.next() as u32 & 0x807f_ffff) | (120 + self.below(16) as u32) << 23,
-            // A denormal, or about to be one.
-            6 => self.next() as u32 & 0x81ff_ffff,
-            _ => self.next() as u32,
-        }
-    }
-
-    fn mask(&mut self) -> u64 {
-        match self.below(4) {
-            0 | 1 => u64::MAX,
-            2 => self.next(),
-            _ => self.next() & self.next() & self.next(),
-        }
-    }
-}
 
 /// The machine around the waves: code lives at `code`.
 struct Bench {
@@ -116,7 +34,7 @@ impl Bench {
 }
 
 /// The encodings that a row can come in, each as fixed bits of two words, and the bits that may vary.
-fn encodings(op: Op, generation: Gen) -> Vec<([u32; 2], [u32; 2])> {
+fn encodings(op: Op, generation: Gen) -> Vec<Form> {
     let vop3 = |code: u16| {
         let shift = if generation < Gen::Gfx8 { 17 } else { 16 };
         let free = if generation < Gen::Gfx8 { 0x0001_ffff } else { 0x0000_ffff };
@@ -150,19 +68,6 @@ fn encodings(op: Op, generation: Gen) -> Vec<([u32; 2], [u32; 2])> {
         Op::Vop3p(_) => vec![([0x1a7 << 23 | code << 16, 0], [0x0000_ffff, u32::MAX])],
         _ => Vec::new(),
     }
-}
-
-/// A word of the row in the encoding that decodes, if one turns up.
-fn words(random: &mut Random, decoder: Decoder, op: Op, form: ([u32; 2], [u32; 2])) -> Option<([u32; 3], Inst)> {
-    let ([first, second], [free, free_second]) = form;
-    for _ in 0..400 {
-        let words = [first | random.next() as u32 & free, second | random.next() as u32 & free_second, random.dword()];
-        match decoder.decode(&words) {
-            Ok(inst) if inst.op == op => return Some((words, inst)),
-            _ => {}
-        }
-    }
-    None
 }
 
 fn random_wave(random: &mut Random, pc: u64) -> Box<Wave> {
@@ -202,34 +107,8 @@ fn compare(bench: &Bench, target: Target, inst: &Inst, wave: &Wave, unit: &Unit)
     if exit != Exit::Jump || got.pc != expected.pc {
         text += &format!("exit {exit:?}, pc {:#x} for {:#x}\n", got.pc, expected.pc);
     }
-    for (register, (got, expected)) in got.vgpr.iter().zip(&expected.vgpr).enumerate() {
-        for lane in (0..64).filter(|lane| got[*lane] != expected[*lane]).take(3) {
-            text += &format!("v{register}[{lane}]: jit {:#010x} interp {:#010x}\n", got[lane], expected[lane]);
-            text += &sources(inst, wave, lane);
-        }
-    }
-    for (register, (got, expected)) in got.sgpr.iter().zip(&expected.sgpr).enumerate() {
-        if got != expected {
-            text += &format!("s{register}: jit {got:#010x} interp {expected:#010x}\n");
-        }
-    }
-    if got.scc != expected.scc || got.mode != expected.mode {
-        text += &format!("scc, mode: jit {} {:?} interp {} {:?}\n", got.scc, got.mode, expected.scc, expected.mode);
-    }
+    text += &difference(inst, wave, &got, &expected);
     (!text.is_empty()).then_some(text)
-}
-
-/// The register sources of the instruction in a lane, for the report.
-fn sources(inst: &Inst, wave: &Wave, lane: usize) -> String {
-    let value = |operand| match operand {
-        gcnjit_isa::Operand::Vgpr(v) => {
-            let v = usize::from(v);
-            format!(" v{v}={:#010x}:{:08x}", wave.vgpr[(v + 1) & 255][lane], wave.vgpr[v][lane])
-        }
-        gcnjit_isa::Operand::Sgpr(s) => format!(" s{s}={:#x}", wave.sgpr64(usize::from(s).min(126))),
-        other => format!(" {other:?}"),
-    };
-    format!("   from{}\n", inst.src.iter().map(|operand| value(*operand)).collect::<String>())
 }
 
 /// Every `rounds` words of the row; the report of the first difference.
@@ -242,7 +121,7 @@ fn check_row(bench: &Bench, random: &mut Random, target: Target, op: Op, rounds:
             let code: Vec<u8> = words.iter().chain(&[0; 8]).flat_map(|word| word.to_le_bytes()).collect();
             bench.memory.write(bench.code, &code).expect("code is mapped");
             let wave = random_wave(random, bench.code);
-            let unit = match one(bench, target, &inst, wave.mode) {
+            let unit = match one(bench.code, target, &inst, wave.mode) {
                 Ok(unit) => unit,
                 Err(trap) if matches!(*trap, Trap::Unimplemented { .. }) => continue,
                 Err(trap) => return Err(format!("{}: {trap}", disas::text(&inst, target))),
@@ -261,17 +140,6 @@ fn check_row(bench: &Bench, random: &mut Random, target: Target, op: Op, rounds:
         }
     }
     Ok(tested)
-}
-
-/// Translates the one instruction.
-fn one(bench: &Bench, target: Target, inst: &Inst, mode: Mode) -> Result<Unit, Box<Trap>> {
-    let guest = gcnjit_translate::cfg::GuestBlock { instructions: vec![(bench.code, *inst)] };
-    let _ = target;
-    gcnjit_translate::translate_block(&guest, target, mode)
-}
-
-fn setting(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
 }
 
 #[test]

@@ -2,7 +2,11 @@
 //!
 //! An address is a 32-bit byte address, a VGPR plus the instruction's offset; what is outside of the work-group's
 //! allocation reads zero and is not written, by dword. M0's limit on gfx6 to gfx8 is not applied: compilers set it to
-//! all ones. Lane movement takes nothing from lanes that are not in EXEC: they give 0.
+//! all ones. With the GDS bit addresses count from the base in M0's high half. An instruction with two addresses
+//! loads or stores the first of all lanes, then the second; an exchange does both of a lane before the next lane.
+//! A `src2` operation's data is in the share too, at a distance of signed dwords: the offset's low 15 bits, or with
+//! its bit 15 set, the high 15 bits of the address. Lane movement takes nothing from lanes that are not in EXEC: they
+//! give 0.
 
 #![allow(missing_docs, reason = "a body is documented by its row and the ISA manual")]
 
@@ -11,23 +15,22 @@ use crate::dispatch::vector;
 use crate::fp::Fp;
 use crate::memory::{self, AtomicData, Place, Shape, atomics, form, loads, stores};
 use crate::run::Machine;
-use gcnjit_isa::{Inst, Note, Ty};
+use gcnjit_isa::{Gen, Inst, Note, Ty};
+use gcnjit_rt::wave::reg;
 use gcnjit_rt::{LANES, Trap};
 
 gcnjit_isa::ds! { vector }
 
 /// Byte addresses of the one or two places a lane accesses.
 struct Lanes {
+    gds: bool,
     address: [u32; LANES],
     offsets: [u32; 2],
 }
 
 impl Lanes {
-    fn new(m: &mut Machine<'_>, inst: &Inst) -> Result<Lanes, Trap> {
+    fn new(m: &mut Machine<'_>, inst: &Inst) -> Lanes {
         let mem = inst.mem();
-        if mem.gds {
-            return Err(m.unimplemented(inst, "GDS"));
-        }
         let unit = inst.op.info().notes.iter().find_map(|note| match note {
             Note::Offsets(bytes) => Some(u32::from(*bytes)),
             _ => None,
@@ -36,32 +39,38 @@ impl Lanes {
             Some(unit) => [mem.offset as u32 * unit, u32::from(mem.offset1) * unit],
             None => [mem.offset as u32, 0],
         };
-        Ok(Lanes { address: memory::addresses(m, inst.src[0]), offsets })
+        let base = if mem.gds { m.wave.sgpr[reg::M0] >> 16 } else { 0 };
+        let address = memory::addresses(m, inst.src[0]).map(|x| x.wrapping_add(base));
+        Lanes { gds: mem.gds, address, offsets }
     }
 
     fn place(&self, lane: usize, part: usize) -> Place {
-        Place::Lds(self.address[lane].wrapping_add(self.offsets[part]))
+        share(self.gds, self.address[lane].wrapping_add(self.offsets[part]))
     }
 }
 
+fn share(gds: bool, address: u32) -> Place {
+    if gds { Place::Gds(address) } else { Place::Lds(address) }
+}
+
 fn load(m: &mut Machine<'_>, inst: &Inst, bytes: usize, finish: fn(u32, u32) -> u32) -> Result<(), Trap> {
-    let lanes = Lanes::new(m, inst)?;
+    let lanes = Lanes::new(m, inst);
     memory::load(m, inst, Shape::whole(bytes), |lane, part| lanes.place(lane, part), finish)
 }
 
 fn load2(m: &mut Machine<'_>, inst: &Inst, bytes: usize) -> Result<(), Trap> {
-    let lanes = Lanes::new(m, inst)?;
+    let lanes = Lanes::new(m, inst);
     memory::load(m, inst, Shape { parts: 2, bytes }, |lane, part| lanes.place(lane, part), form::zext)
 }
 
 fn store(m: &mut Machine<'_>, inst: &Inst, bytes: usize, select: fn(u32) -> u32) -> Result<(), Trap> {
-    let lanes = Lanes::new(m, inst)?;
+    let lanes = Lanes::new(m, inst);
     memory::store(m, inst, 1, Shape::whole(bytes), |lane, part| lanes.place(lane, part), select)
 }
 
 /// Stores source 1 at the first address of each lane, then source 2 at the second.
 fn store2(m: &mut Machine<'_>, inst: &Inst, bytes: usize) -> Result<(), Trap> {
-    let lanes = Lanes::new(m, inst)?;
+    let lanes = Lanes::new(m, inst);
     for part in 0..2 {
         let place = |lane, _| lanes.place(lane, part);
         memory::store(m, inst, 1 + part, Shape::whole(bytes), place, form::low_part)?;
@@ -70,8 +79,65 @@ fn store2(m: &mut Machine<'_>, inst: &Inst, bytes: usize) -> Result<(), Trap> {
 }
 
 fn update<T: memory::AtomicWord>(m: &mut Machine<'_>, inst: &Inst, f: Update<T>) -> Result<(), Trap> {
-    let lanes = Lanes::new(m, inst)?;
+    let lanes = Lanes::new(m, inst);
     memory::atomic(m, inst, AtomicData::Sources, |lane| lanes.place(lane, 0), f)
+}
+
+/// Replaces a word of each lane at each of two addresses, both of a lane before the next lane.
+fn exchange2<T: memory::AtomicWord>(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
+    let (lanes, dwords) = (Lanes::new(m, inst), T::BYTES / 4);
+    for part in 0..2 {
+        memory::read_registers(m, inst.src[1 + part], dwords, part);
+    }
+    for lane in m.active() {
+        for part in 0..2 {
+            let data = T::get(&m.buffers.src[part], 0, lane);
+            let old = memory::update_share(m, lanes.place(lane, part), |_| data);
+            T::set(&mut m.buffers.dst[0][part * dwords..], lane, old);
+        }
+    }
+    memory::write_back(m, inst.dst[0], 2 * dwords);
+    Ok(())
+}
+
+/// Each dword of the data whose top bit is set replaces memory's, without that bit.
+fn conditional(m: &mut Machine<'_>, inst: &Inst, dwords: usize) -> Result<(), Trap> {
+    let lanes = Lanes::new(m, inst);
+    memory::read_registers(m, inst.src[1], dwords, 1);
+    for lane in m.active() {
+        for dword in 0..dwords {
+            let data = m.buffers.src[1][dword][lane];
+            let place = share(lanes.gds, lanes.address[lane].wrapping_add(lanes.offsets[0] + 4 * dword as u32));
+            let f = |old: u32| if data >> 31 != 0 { data & 0x7fff_ffff } else { old };
+            m.buffers.dst[0][dword][lane] = memory::update_share(m, place, f);
+        }
+    }
+    memory::write_back(m, inst.dst[0], dwords);
+    Ok(())
+}
+
+/// The addresses of a `src2` operation's word and its data.
+fn src2_addresses(address: u32, offset: u32) -> (u32, u32) {
+    let (first, distance) = match offset >> 15 & 1 {
+        0 => (address, offset << 17),
+        _ => (address & 0x1ffff, address & 0xfffe_0000),
+    };
+    (first, first.wrapping_add_signed((distance as i32 >> 17) * 4))
+}
+
+/// Updates a word with another word of the same share.
+fn update_src2<T: memory::AtomicWord>(m: &mut Machine<'_>, inst: &Inst, f: Update<T>) -> Result<(), Trap> {
+    let mem = inst.mem();
+    let lanes = Lanes::new(m, inst);
+    let base = if mem.gds { m.wave.sgpr[reg::M0] >> 16 } else { 0 };
+    for lane in m.active() {
+        let (first, second) = src2_addresses(lanes.address[lane].wrapping_sub(base), mem.offset as u32);
+        let place = |address: u32| share(mem.gds, address.wrapping_add(base));
+        let data = memory::update_share(m, place(second), |data: T| data);
+        let fp = m.fp;
+        memory::update_share(m, place(first), |old| f(&fp, old, data, T::default()));
+    }
+    Ok(())
 }
 
 /// The second data if old is the first.
@@ -222,29 +288,137 @@ atomics! {
     ds_wrxchg_rtn_b64 u64 swap;
 }
 
+macro_rules! src2 {
+    ($($name:ident $word:ident $update:ident;)*) => { $(
+        pub fn $name(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
+            update_src2::<$word>(m, inst, $update)
+        }
+    )* };
+}
+
+src2! {
+    ds_add_src2_u32 u32 add;
+    ds_sub_src2_u32 u32 sub;
+    ds_rsub_src2_u32 u32 rsub;
+    ds_inc_src2_u32 u32 inc;
+    ds_dec_src2_u32 u32 dec;
+    ds_min_src2_i32 u32 smin;
+    ds_max_src2_i32 u32 smax;
+    ds_min_src2_u32 u32 umin;
+    ds_max_src2_u32 u32 umax;
+    ds_and_src2_b32 u32 and;
+    ds_or_src2_b32 u32 or;
+    ds_xor_src2_b32 u32 xor;
+    ds_write_src2_b32 u32 swap;
+    ds_min_src2_f32 u32 fmin;
+    ds_max_src2_f32 u32 fmax;
+    ds_add_src2_f32 u32 fadd;
+    ds_add_src2_u64 u64 add;
+    ds_sub_src2_u64 u64 sub;
+    ds_rsub_src2_u64 u64 rsub;
+    ds_inc_src2_u64 u64 inc;
+    ds_dec_src2_u64 u64 dec;
+    ds_min_src2_i64 u64 smin;
+    ds_max_src2_i64 u64 smax;
+    ds_min_src2_u64 u64 umin;
+    ds_max_src2_u64 u64 umax;
+    ds_and_src2_b64 u64 and;
+    ds_or_src2_b64 u64 or;
+    ds_xor_src2_b64 u64 xor;
+    ds_write_src2_b64 u64 swap;
+    ds_min_src2_f64 u64 fmin;
+    ds_max_src2_f64 u64 fmax;
+}
+
+pub fn ds_wrxchg2_rtn_b32(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
+    exchange2::<u32>(m, inst)
+}
+
+pub fn ds_wrxchg2st64_rtn_b32(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
+    exchange2::<u32>(m, inst)
+}
+
+pub fn ds_wrxchg2_rtn_b64(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
+    exchange2::<u64>(m, inst)
+}
+
+pub fn ds_wrxchg2st64_rtn_b64(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
+    exchange2::<u64>(m, inst)
+}
+
+pub fn ds_condxchg32_rtn_b64(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
+    conditional(m, inst, 2)
+}
+
+pub fn ds_condxchg32_rtn_b128(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
+    conditional(m, inst, 4)
+}
+
+/// The address of an instruction that takes it from M0: GDS has its base in the high half.
+fn m0_address(m: &Machine<'_>, inst: &Inst, gds: bool) -> u32 {
+    let m0 = m.wave.sgpr[reg::M0];
+    (if gds { m0 >> 16 } else { m0 & 0xffff }).wrapping_add(inst.mem().offset as u32)
+}
+
+pub fn ds_read_addtid_b32(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
+    let (start, gds) = (m0_address(m, inst, false), inst.mem().gds);
+    memory::load(m, inst, Shape::whole(4), |lane, _| share(gds, start + 4 * lane as u32), form::zext)
+}
+
+pub fn ds_write_addtid_b32(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
+    let (start, gds) = (m0_address(m, inst, false), inst.mem().gds);
+    memory::store(m, inst, 1, Shape::whole(4), |lane, _| share(gds, start + 4 * lane as u32), form::low_part)
+}
+
+/// Changes a counter once for the wave, by its active lanes; all of them get the old value.
+fn count(m: &mut Machine<'_>, inst: &Inst, change: fn(u32, u32) -> u32) -> Result<(), Trap> {
+    let (exec, gds) = (m.wave.exec(), inst.mem().gds);
+    if exec != 0 {
+        let place = share(gds, m0_address(m, inst, gds));
+        let old = memory::update_share(m, place, |old| change(old, exec.count_ones()));
+        m.buffers.dst[0][0] = [old; LANES];
+        memory::write_back(m, inst.dst[0], 1);
+    }
+    Ok(())
+}
+
+pub fn ds_append(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
+    count(m, inst, u32::wrapping_add)
+}
+
+pub fn ds_consume(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
+    count(m, inst, u32::wrapping_sub)
+}
+
 /// The lane that ds_swizzle gives `lane` as its source.
 ///
 /// Bit 15 set: a permutation within four lanes. Clear: within 32 lanes, `((lane & and) | or) ^ xor`. gfx9 has two
-/// further modes above 0xc000, rotation and the butterfly of an FFT.
-fn swizzle_source(pattern: u32, lane: usize) -> usize {
-    let (group, id) = (lane & !31, lane as u32 & 31);
+/// further modes within 32 lanes, of which a mask's bits of the lane's number are kept: from 0xc000 on rotation, and
+/// from 0xe000 on the butterfly of an FFT, which reverses the other bits.
+fn swizzle_source(generation: Gen, pattern: u32, lane: usize) -> usize {
+    let (group, id, mask) = (lane & !31, lane as u32 & 31, pattern & 31);
     let source = if pattern >> 15 == 0 {
-        ((id & pattern & 31) | (pattern >> 5 & 31)) ^ (pattern >> 10 & 31)
-    } else {
+        ((id & mask) | (pattern >> 5 & 31)) ^ (pattern >> 10 & 31)
+    } else if generation < Gen::Gfx9 || pattern < 0xc000 {
         id & !3 | pattern >> (2 * (id & 3)) & 3
+    } else if pattern < 0xe000 {
+        let by = pattern >> 5 & 31;
+        let rotated = if pattern >> 10 & 1 == 0 { id + by } else { id + 32 - by };
+        id & mask | rotated & 31 & !mask
+    } else {
+        let reversed = (0..5).fold(0, |sum, bit| sum | (id >> bit & 1) << (4 - bit));
+        id & mask | reversed >> mask.count_ones() & 31
     };
     group | source as usize
 }
 
 pub fn ds_swizzle_b32(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
     let pattern = inst.mem().offset as u32 & 0xffff;
-    if pattern >= 0xc000 {
-        return Err(m.unimplemented(inst, "rotating and FFT swizzles"));
-    }
+    let generation = m.env.target.generation();
     let data = memory::addresses(m, inst.src[0]);
     let exec = m.wave.exec();
     for lane in 0..LANES {
-        let source = swizzle_source(pattern, lane);
+        let source = swizzle_source(generation, pattern, lane);
         m.buffers.dst[0][0][lane] = if exec >> source & 1 != 0 { data[source] } else { 0 };
     }
     memory::write_back(m, inst.dst[0], 1);

@@ -8,8 +8,9 @@
 
 use crate::atomic::*;
 use crate::memory::{self, AtomicData, Place, Shape, atomics, form, loads, stores};
+use crate::mubuf::no_lds;
 use crate::run::Machine;
-use gcnjit_isa::{Gen, Inst, Operand, Ty};
+use gcnjit_isa::{Gen, Inst, Note, Operand, Ty};
 use gcnjit_rt::memory::{LDS_APERTURE, PRIVATE_APERTURE};
 use gcnjit_rt::{LANES, Trap};
 
@@ -101,18 +102,20 @@ fn scratch_base(m: &Machine<'_>) -> u64 {
 
 fn load(m: &mut Machine<'_>, inst: &Inst, bytes: usize, finish: fn(u32, u32) -> u32) -> Result<(), Trap> {
     let (lanes, base) = (Lanes::new(m, inst), scratch_base(m));
-    if inst.mem().lds {
-        return Err(m.unimplemented(inst, "loads into LDS"));
+    if inst.mem().lds && (bytes > 4 || inst.op.info().has(Note::Acc)) {
+        return Err(m.unimplemented(inst, "this load into LDS"));
     }
     memory::load(m, inst, lanes.shape(bytes), |lane, part| lanes.place(base, lane, part), finish)
 }
 
 fn store(m: &mut Machine<'_>, inst: &Inst, bytes: usize, select: fn(u32) -> u32) -> Result<(), Trap> {
+    no_lds(m, inst)?;
     let (lanes, base) = (Lanes::new(m, inst), scratch_base(m));
     memory::store(m, inst, 1, lanes.shape(bytes), |lane, part| lanes.place(base, lane, part), select)
 }
 
 fn update<T: memory::AtomicWord>(m: &mut Machine<'_>, inst: &Inst, f: Update<T>) -> Result<(), Trap> {
+    no_lds(m, inst)?;
     let (lanes, base) = (Lanes::new(m, inst), scratch_base(m));
     memory::atomic(m, inst, AtomicData::Registers(1), |lane| lanes.place(base, lane, 0), f)
 }

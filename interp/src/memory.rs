@@ -7,8 +7,9 @@
 use crate::atomic::{Update, Word};
 use crate::operands::{Raw, store_row};
 use crate::run::Machine;
-use gcnjit_isa::{Inst, Operand, Ty};
-use gcnjit_rt::{Cause, Env, LANES, Trap};
+use gcnjit_isa::{Gen, Inst, Operand, Ty};
+use gcnjit_rt::wave::reg;
+use gcnjit_rt::{Cause, Env, LANES, Row, Trap};
 
 /// Where one part of one lane's access is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +18,8 @@ pub enum Place {
     Memory(u64),
     /// In the work-group's LDS.
     Lds(u32),
+    /// In the device's GDS.
+    Gds(u32),
     /// Out of a buffer's range: reads zero, drops writes.
     Nowhere,
 }
@@ -46,7 +49,7 @@ impl Shape {
     }
 }
 
-/// Loads into `inst.dst[0]`. `finish` makes the register's dword of a loaded byte or word and its old value.
+/// Loads into `inst.dst[0]`, or where the instruction says so into LDS. `finish` makes the register's dword of a loaded byte or word and its old value.
 pub fn load(
     m: &mut Machine<'_>,
     inst: &Inst,
@@ -64,16 +67,30 @@ pub fn load(
             }
         }
     }
-    if shape.bytes < 4
-        && let Operand::Vgpr(first) = inst.dst[0]
-    {
-        let old = &m.wave.vgpr[usize::from(first)];
+    if shape.bytes < 4 {
+        let old = match inst.dst[0] {
+            Operand::Vgpr(first) => &m.wave.vgpr[usize::from(first)],
+            _ => &[0; LANES],
+        };
         for (x, old) in m.buffers.dst[0][0].iter_mut().zip(old) {
             *x = finish(*x, *old);
         }
     }
+    if inst.mem().lds {
+        for lane in m.active() {
+            m.env.lds.store(lds_dword(m, inst, lane), m.buffers.dst[0][0][lane].to_le_bytes());
+        }
+        return Ok(());
+    }
     write_back(m, inst.dst[0], shape.parts * step);
     Ok(())
+}
+
+/// Where an instruction that moves between memory and LDS has a lane's dword: gfx8 and later add its offset to M0's.
+pub fn lds_dword(m: &Machine<'_>, inst: &Inst, lane: usize) -> u32 {
+    let m0 = m.wave.sgpr[reg::M0] & 0xffff;
+    let offset = if m.env.target.generation() >= Gen::Gfx8 { inst.mem().offset as u32 } else { 0 };
+    m0.wrapping_add(offset).wrapping_add(4 * lane as u32)
 }
 
 /// Stores source `data`; `select` makes the byte or word of its dword.
@@ -85,9 +102,20 @@ pub fn store(
     place: impl Fn(usize, usize) -> Place,
     select: fn(u32) -> u32,
 ) -> Result<(), Trap> {
+    read_registers(m, inst.src[data], shape.parts * shape.dwords_a_part(), data);
+    store_source(m, data, shape, place, select)
+}
+
+/// Stores what source buffer `data` holds.
+pub fn store_source(
+    m: &Machine<'_>,
+    data: usize,
+    shape: Shape,
+    place: impl Fn(usize, usize) -> Place,
+    select: fn(u32) -> u32,
+) -> Result<(), Trap> {
     check(m, shape, &place, false)?;
     let step = shape.dwords_a_part();
-    read_registers(m, inst.src[data], shape.parts * step, data);
     for lane in m.active() {
         for part in 0..shape.parts {
             let mut bytes = [0; 16];
@@ -131,12 +159,22 @@ pub fn atomic<T: AtomicWord>(
         let old = match place(lane) {
             Place::Memory(address) => T::in_memory(m.env, address, f).map_err(|cause| m.fault(cause, address, lane))?,
             Place::Lds(address) => T::in_lds(m.env, address, f),
+            Place::Gds(address) => T::in_gds(m.env, address, f),
             Place::Nowhere => T::default(),
         };
         T::set(&mut m.buffers.dst[0], lane, old);
     }
     write_back(m, inst.dst[0], dwords);
     Ok(())
+}
+
+/// Updates a word of a data share and returns what it was.
+pub fn update_share<T: AtomicWord>(m: &Machine<'_>, place: Place, f: impl FnOnce(T) -> T) -> T {
+    match place {
+        Place::Lds(address) => T::in_lds(m.env, address, f),
+        Place::Gds(address) => T::in_gds(m.env, address, f),
+        Place::Memory(_) | Place::Nowhere => T::default(),
+    }
 }
 
 /// Where an atomic's data is.
@@ -155,11 +193,13 @@ pub trait AtomicWord: Word {
     /// Reads it from the buffers, from dword `first` on.
     fn get(raw: &Raw, first: usize, lane: usize) -> Self;
     /// Writes it to the buffers.
-    fn set(raw: &mut Raw, lane: usize, value: Self);
+    fn set(rows: &mut [Row], lane: usize, value: Self);
     /// Updates memory.
     fn in_memory(env: &Env<'_>, address: u64, f: impl FnMut(Self) -> Self) -> Result<Self, Cause>;
     /// Updates LDS.
     fn in_lds(env: &Env<'_>, address: u32, f: impl FnOnce(Self) -> Self) -> Self;
+    /// Updates GDS.
+    fn in_gds(env: &Env<'_>, address: u32, f: impl FnOnce(Self) -> Self) -> Self;
 }
 
 impl AtomicWord for u32 {
@@ -167,14 +207,17 @@ impl AtomicWord for u32 {
     fn get(raw: &Raw, first: usize, lane: usize) -> u32 {
         raw[first][lane]
     }
-    fn set(raw: &mut Raw, lane: usize, value: u32) {
-        raw[0][lane] = value;
+    fn set(rows: &mut [Row], lane: usize, value: u32) {
+        rows[0][lane] = value;
     }
     fn in_memory(env: &Env<'_>, address: u64, f: impl FnMut(u32) -> u32) -> Result<u32, Cause> {
         env.memory.atomic_u32(address, f)
     }
     fn in_lds(env: &Env<'_>, address: u32, f: impl FnOnce(u32) -> u32) -> u32 {
         env.lds.atomic_u32(address, f)
+    }
+    fn in_gds(env: &Env<'_>, address: u32, f: impl FnOnce(u32) -> u32) -> u32 {
+        env.gds.atomic_u32(address, f)
     }
 }
 
@@ -183,15 +226,18 @@ impl AtomicWord for u64 {
     fn get(raw: &Raw, first: usize, lane: usize) -> u64 {
         u64::from(raw[first][lane]) | u64::from(raw[first + 1][lane]) << 32
     }
-    fn set(raw: &mut Raw, lane: usize, value: u64) {
-        raw[0][lane] = value as u32;
-        raw[1][lane] = (value >> 32) as u32;
+    fn set(rows: &mut [Row], lane: usize, value: u64) {
+        rows[0][lane] = value as u32;
+        rows[1][lane] = (value >> 32) as u32;
     }
     fn in_memory(env: &Env<'_>, address: u64, f: impl FnMut(u64) -> u64) -> Result<u64, Cause> {
         env.memory.atomic_u64(address, f)
     }
     fn in_lds(env: &Env<'_>, address: u32, f: impl FnOnce(u64) -> u64) -> u64 {
         env.lds.atomic_u64(address, f)
+    }
+    fn in_gds(env: &Env<'_>, address: u32, f: impl FnOnce(u64) -> u64) -> u64 {
+        env.gds.atomic_u64(address, f)
     }
 }
 
@@ -214,14 +260,8 @@ fn check(m: &Machine<'_>, shape: Shape, place: &impl Fn(usize, usize) -> Place, 
 fn read(m: &Machine<'_>, place: Place, lane: usize, bytes: &mut [u8]) -> Result<(), Trap> {
     match place {
         Place::Memory(address) => m.env.memory.read(address, bytes).map_err(|cause| m.fault(cause, address, lane))?,
-        Place::Lds(address) => match bytes.len() {
-            1 => bytes.copy_from_slice(&m.env.lds.load::<1>(address)),
-            2 => bytes.copy_from_slice(&m.env.lds.load::<2>(address)),
-            4 => bytes.copy_from_slice(&m.env.lds.load::<4>(address)),
-            8 => bytes.copy_from_slice(&m.env.lds.load::<8>(address)),
-            12 => bytes.copy_from_slice(&m.env.lds.load::<12>(address)),
-            _ => bytes.copy_from_slice(&m.env.lds.load::<16>(address)),
-        },
+        Place::Lds(address) => m.env.lds.read(address, bytes),
+        Place::Gds(address) => m.env.gds.read(address, bytes),
         Place::Nowhere => bytes.fill(0),
     }
     Ok(())
@@ -231,14 +271,8 @@ fn read(m: &Machine<'_>, place: Place, lane: usize, bytes: &mut [u8]) -> Result<
 fn write(m: &Machine<'_>, place: Place, lane: usize, bytes: &[u8]) -> Result<(), Trap> {
     match place {
         Place::Memory(address) => m.env.memory.store(address, bytes).map_err(|cause| m.fault(cause, address, lane))?,
-        Place::Lds(address) => match bytes.len() {
-            1 => m.env.lds.store::<1>(address, prefix(bytes)),
-            2 => m.env.lds.store::<2>(address, prefix(bytes)),
-            4 => m.env.lds.store::<4>(address, prefix(bytes)),
-            8 => m.env.lds.store::<8>(address, prefix(bytes)),
-            12 => m.env.lds.store::<12>(address, prefix(bytes)),
-            _ => m.env.lds.store::<16>(address, prefix(bytes)),
-        },
+        Place::Lds(address) => m.env.lds.write(address, bytes),
+        Place::Gds(address) => m.env.gds.write(address, bytes),
         Place::Nowhere => {}
     }
     Ok(())

@@ -12,6 +12,7 @@
 //! with index stride `is` and element size `es`, plus base and the SGPR offset. Range check, dword by dword: a raw
 //! buffer (stride 0) holds `records` bytes after the SGPR offset; a structured one `records` records (gfx8: bytes), of
 //! which an indexed access may touch no more than `stride` bytes. What is out of range reads zero and is not written.
+//! A load with the LDS bit puts a dword a lane, M0's low half on, into LDS.
 //! addr64 (gfx6, gfx7) adds a 64-bit VGPR address to the base instead, unchecked and unswizzled. Unaligned accesses
 //! are made as they are, as HSA sets the memory up.
 
@@ -21,7 +22,7 @@ use crate::atomic::*;
 use crate::dispatch::vector;
 use crate::memory::{self, AtomicData, Place, Shape, atomics, form, loads, stores};
 use crate::run::Machine;
-use gcnjit_isa::{Gen, Inst, Operand, Ty};
+use gcnjit_isa::{Gen, Inst, Note, Operand, Ty};
 use gcnjit_rt::{LANES, Trap};
 
 gcnjit_isa::mubuf! { vector }
@@ -101,8 +102,8 @@ struct Lanes {
 impl Lanes {
     fn new(m: &mut Machine<'_>, inst: &Inst) -> Result<Lanes, Trap> {
         let mem = inst.mem();
-        if mem.lds || mem.tfe {
-            return Err(m.unimplemented(inst, "LDS or TFE in MUBUF"));
+        if mem.tfe {
+            return Err(m.unimplemented(inst, "texture fail enable"));
         }
         let Operand::Sgpr(first) = inst.src[1] else { return Err(m.unimplemented(inst, "resource outside of SGPRs")) };
         let words = std::array::from_fn(|i| m.wave.sgpr[(usize::from(first) + i) & 127]);
@@ -150,16 +151,26 @@ fn vector_addresses(m: &mut Machine<'_>, operand: Operand) -> [[u32; LANES]; 2] 
 }
 
 fn load(m: &mut Machine<'_>, inst: &Inst, bytes: usize, finish: fn(u32, u32) -> u32) -> Result<(), Trap> {
+    if inst.mem().lds && (bytes > 4 || inst.op.info().has(Note::Acc)) {
+        return Err(m.unimplemented(inst, "this load into LDS"));
+    }
     let (lanes, shape) = (Lanes::new(m, inst)?, Shape::dwords(bytes));
     memory::load(m, inst, shape, |lane, part| lanes.place(lane, part, shape.bytes), finish)
 }
 
 fn store(m: &mut Machine<'_>, inst: &Inst, bytes: usize, select: fn(u32) -> u32) -> Result<(), Trap> {
+    no_lds(m, inst)?;
     let (lanes, shape) = (Lanes::new(m, inst)?, Shape::dwords(bytes));
     memory::store(m, inst, 3, shape, |lane, part| lanes.place(lane, part, shape.bytes), select)
 }
 
+/// Only loads have a form that works on LDS.
+pub(crate) fn no_lds(m: &Machine<'_>, inst: &Inst) -> Result<(), Trap> {
+    if inst.mem().lds { Err(m.unimplemented(inst, "LDS as the source")) } else { Ok(()) }
+}
+
 fn update<T: memory::AtomicWord>(m: &mut Machine<'_>, inst: &Inst, f: Update<T>) -> Result<(), Trap> {
+    no_lds(m, inst)?;
     let lanes = Lanes::new(m, inst)?;
     memory::atomic(m, inst, AtomicData::Registers(3), |lane| lanes.place(lane, 0, T::BYTES), f)
 }
@@ -185,6 +196,24 @@ stores! {
     buffer_store_dwordx3 12 low_part;
     buffer_store_dwordx4 16 low_part;
 }
+
+pub fn buffer_store_lds_dword(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
+    let lanes = Lanes::new(m, inst)?;
+    m.buffers.src[3][0] =
+        std::array::from_fn(|lane| u32::from_le_bytes(m.env.lds.load(memory::lds_dword(m, inst, lane))));
+    memory::store_source(m, 3, Shape::whole(4), |lane, part| lanes.place(lane, part, 4), form::low_part)
+}
+
+macro_rules! without_effect {
+    ($($name:ident)*) => { $(
+        /// Caches are not modelled: memory is always coherent.
+        pub fn $name(_: &mut Machine<'_>, _: &Inst) -> Result<(), Trap> {
+            Ok(())
+        }
+    )* };
+}
+
+without_effect! { buffer_wbinvl1 buffer_wbinvl1_vol buffer_wbinvl1_sc }
 
 loads! {
     buffer_load_ubyte_d16 1 low;

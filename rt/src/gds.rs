@@ -31,6 +31,16 @@ impl Gds {
         self.lock().store(address, data);
     }
 
+    /// Loads a byte, a word or dwords.
+    pub fn read(&self, address: u32, data: &mut [u8]) {
+        self.lock().read(address, data);
+    }
+
+    /// Stores a byte, a word or dwords.
+    pub fn write(&self, address: u32, data: &[u8]) {
+        self.lock().write(address, data);
+    }
+
     /// Replaces the dword at `address` by `f` of it and returns what it was.
     pub fn atomic_u32(&self, address: u32, f: impl FnOnce(u32) -> u32) -> u32 {
         self.lock().atomic_u32(address, f)

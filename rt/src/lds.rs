@@ -62,17 +62,30 @@ impl Lds {
     /// Loads 1, 2, 4, 8, 12 or 16 bytes.
     pub fn load<const N: usize>(&self, address: u32) -> [u8; N] {
         let mut data = [0; N];
-        for (i, dword) in data.chunks_mut(4).enumerate() {
-            if let Some(at) = self.at(address, i, dword.len()) {
-                // SAFETY: `at` has room for the chunk, and nobody else accesses the buffer meanwhile.
-                unsafe { at.copy_to_nonoverlapping(dword.as_mut_ptr(), dword.len()) };
-            }
-        }
+        self.read(address, &mut data);
         data
     }
 
     /// Stores 1, 2, 4, 8, 12 or 16 bytes.
     pub fn store<const N: usize>(&self, address: u32, data: [u8; N]) {
+        self.write(address, &data);
+    }
+
+    /// Loads a byte, a word or dwords.
+    #[inline]
+    pub fn read(&self, address: u32, data: &mut [u8]) {
+        for (i, dword) in data.chunks_mut(4).enumerate() {
+            match self.at(address, i, dword.len()) {
+                // SAFETY: `at` has room for the chunk, and nobody else accesses the buffer meanwhile.
+                Some(at) => unsafe { at.copy_to_nonoverlapping(dword.as_mut_ptr(), dword.len()) },
+                None => dword.fill(0),
+            }
+        }
+    }
+
+    /// Stores a byte, a word or dwords.
+    #[inline]
+    pub fn write(&self, address: u32, data: &[u8]) {
         for (i, dword) in data.chunks(4).enumerate() {
             if let Some(at) = self.at(address, i, dword.len()) {
                 // SAFETY: `at` has room for the chunk, and nobody else accesses the buffer meanwhile.

@@ -3,6 +3,7 @@
 use super::address::{Shape, Spot};
 use super::lanes::{Level, each, levels};
 use super::pieces::Pieces;
+use gcnjit_rt::lds::Lds;
 use gcnjit_rt::{Row, Wave};
 
 /// How much a load or store moves, and where in the register it goes.
@@ -384,6 +385,33 @@ pub(super) unsafe fn store_pieces(form: Form, wave: &Wave, first: usize, pieces:
                 unsafe { store_piece(form, at, wave.vgpr[first + k][lane]) };
             }
         }
+    }
+}
+
+/// Loads a dword a lane into LDS, from `start` on.
+///
+/// # Safety
+/// The pieces that are not null may be read.
+#[cold]
+pub(super) unsafe fn load_pieces_to_lds(form: Form, lds: &Lds, pieces: &Pieces, start: u32) {
+    // Loads come before stores: a flat address may be in LDS itself.
+    // SAFETY: the caller's contract.
+    let loaded: Row = std::array::from_fn(|lane| unsafe { load_piece(form, pieces.at[0][lane], 0) });
+    for lane in each(pieces.exec) {
+        lds.store(start.wrapping_add(4 * lane as u32), loaded[lane].to_le_bytes());
+    }
+}
+
+/// Stores a dword a lane from LDS, from `start` on.
+///
+/// # Safety
+/// The pieces that are not null may be written.
+#[cold]
+pub(super) unsafe fn store_pieces_from_lds(lds: &Lds, pieces: &Pieces, start: u32) {
+    for lane in each(pieces.exec).filter(|lane| !pieces.at[0][*lane].is_null()) {
+        let dword = u32::from_le_bytes(lds.load(start.wrapping_add(4 * lane as u32)));
+        // SAFETY: the caller's contract.
+        unsafe { store_piece(Form::B32, pieces.at[0][lane], dword) };
     }
 }
 

@@ -36,8 +36,67 @@ pub(super) fn select(op: Ds, inst: &Inst, generation: Gen) -> Selected {
         Ds::ds_append => other(append, inst.dst[0]),
         Ds::ds_consume => other(consume, inst.dst[0]),
         Ds::ds_read_addtid_b32 | Ds::ds_write_addtid_b32 => add_tid(op, inst, generation),
-        _ => memory(op, inst, generation),
+        Ds::ds_condxchg32_rtn_b64 => conditional(inst, generation, 2),
+        Ds::ds_condxchg32_rtn_b128 => conditional(inst, generation, 4),
+        _ => match src2(op) {
+            Some((kind, wide)) => {
+                let first = vgpr(inst.src[0], 1)?;
+                let action = Action::Atomic(Atomic { kind, wide, a: first, b: first, result: None });
+                let mut f = Fields::new(generation, mem, action, first);
+                f.address = first;
+                Ok((within, f))
+            }
+            None => memory(op, inst, generation),
+        },
     }
+}
+
+fn conditional(inst: &Inst, generation: Gen, dwords: usize) -> Selected {
+    let form = if dwords == 2 { Form::B64 } else { Form::B128 };
+    let to = vgpr(inst.dst[0], dwords)?;
+    let mut f = Fields::new(generation, inst.mem(), Action::Load(form, mover(form, false)), to);
+    f.address = vgpr(inst.src[0], 1)?;
+    f.moved = vgpr(inst.src[1], dwords)?;
+    Ok((exchange_marked, f))
+}
+
+/// The operation, and whether it is 64-bit, of those whose data is in the share.
+fn src2(op: Ds) -> Option<(Kind, bool)> {
+    use {Ds::*, Kind::*};
+    Some(match op {
+        ds_add_src2_u32 => (Add, false),
+        ds_sub_src2_u32 => (Sub, false),
+        ds_rsub_src2_u32 => (RSub, false),
+        ds_inc_src2_u32 => (Inc, false),
+        ds_dec_src2_u32 => (Dec, false),
+        ds_min_src2_i32 => (SMin, false),
+        ds_max_src2_i32 => (SMax, false),
+        ds_min_src2_u32 => (UMin, false),
+        ds_max_src2_u32 => (UMax, false),
+        ds_and_src2_b32 => (And, false),
+        ds_or_src2_b32 => (Or, false),
+        ds_xor_src2_b32 => (Xor, false),
+        ds_write_src2_b32 => (Swap, false),
+        ds_min_src2_f32 => (FMin, false),
+        ds_max_src2_f32 => (FMax, false),
+        ds_add_src2_f32 => (FAdd, false),
+        ds_add_src2_u64 => (Add, true),
+        ds_sub_src2_u64 => (Sub, true),
+        ds_rsub_src2_u64 => (RSub, true),
+        ds_inc_src2_u64 => (Inc, true),
+        ds_dec_src2_u64 => (Dec, true),
+        ds_min_src2_i64 => (SMin, true),
+        ds_max_src2_i64 => (SMax, true),
+        ds_min_src2_u64 => (UMin, true),
+        ds_max_src2_u64 => (UMax, true),
+        ds_and_src2_b64 => (And, true),
+        ds_or_src2_b64 => (Or, true),
+        ds_xor_src2_b64 => (Xor, true),
+        ds_write_src2_b64 => (Swap, true),
+        ds_min_src2_f64 => (FMin, true),
+        ds_max_src2_f64 => (FMax, true),
+        _ => return None,
+    })
 }
 
 fn memory(op: Ds, inst: &Inst, generation: Gen) -> Selected {
@@ -265,7 +324,7 @@ unsafe fn act(f: &Fields, wave: &mut Wave, data: usize, spot: &Spot) {
         match &f.action {
             Action::Load(_, mover) | Action::Store(_, mover) => mover(wave, data, spot),
             Action::Atomic(atomic) => atomic::run(atomic, wave, spot, true),
-            Action::Other => {}
+            _ => {}
         }
     }
 }
@@ -436,6 +495,55 @@ fn dwords<const N: usize>(wave: &Wave, first: usize, lane: usize) -> [u8; N] {
 
 unsafe fn global(f: &Fields, wave: &mut Wave, env: &Env<'_>, _: &mut Site) -> Result<(), Bad> {
     apart(f, wave, env.gds, wave.sgpr[reg::M0] >> 16);
+    Ok(())
+}
+
+/// What `change` makes of the word at `at`, which is returned.
+fn replace<S: Share>(share: &S, wide: bool, at: u32, change: impl FnOnce(u64) -> u64) -> u64 {
+    if wide { share.atomic_u64(at, change) } else { share.atomic_u32(at, |old| change(old.into()) as u32).into() }
+}
+
+/// A word and its data both in the share, lane by lane.
+unsafe fn within(f: &Fields, wave: &mut Wave, env: &Env<'_>, _: &mut Site) -> Result<(), Bad> {
+    if f.mem.gds {
+        within_share(f, wave, env.gds, wave.sgpr[reg::M0] >> 16)
+    } else {
+        within_share(f, wave, env.lds, 0)
+    }
+    Ok(())
+}
+
+fn within_share<S: Share>(f: &Fields, wave: &Wave, share: &S, base: u32) {
+    let Action::Atomic(Atomic { kind, wide, .. }) = f.action else { return };
+    for lane in each(wave.exec()) {
+        let address = f.row(wave, 0)[lane];
+        // The distance counts dwords, in 15 bits with a sign.
+        let (to, distance) = match f.offset & 0x8000 {
+            0 => (address, f.offset << 17 >> 17),
+            _ => (address & 0x1_ffff, address as i32 >> 17),
+        };
+        let to = base.wrapping_add(to);
+        let data = replace(share, wide, to.wrapping_add_signed(4 * distance), |old| old);
+        replace(share, wide, to, |old| match wide {
+            true => atomic::apply64(kind, old, data, 0, wave.mode),
+            false => atomic::apply32(kind, old as u32, data as u32, 0, wave.mode).into(),
+        });
+    }
+}
+
+/// Dwords of the data that are negative replace memory's, as positive ones; the old dwords are returned.
+unsafe fn exchange_marked(f: &Fields, wave: &mut Wave, env: &Env<'_>, _: &mut Site) -> Result<(), Bad> {
+    let base = if f.mem.gds { wave.sgpr[reg::M0] >> 16 } else { 0 };
+    for lane in each(wave.exec()) {
+        let start = base.wrapping_add(f.row(wave, 0)[lane]).wrapping_add(f.offset as u32);
+        let data: [u32; 4] = std::array::from_fn(|k| wave.vgpr[(f.moved + k) & 255][lane]);
+        for (k, data) in data.into_iter().enumerate().take(f.bytes as usize / 4) {
+            let change = |old| if (data as i32) < 0 { data & 0x7fff_ffff } else { old };
+            let at = start.wrapping_add(4 * k as u32);
+            wave.vgpr[f.data + k][lane] =
+                if f.mem.gds { env.gds.atomic_u32(at, change) } else { env.lds.atomic_u32(at, change) };
+        }
+    }
     Ok(())
 }
 

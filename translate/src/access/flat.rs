@@ -8,7 +8,7 @@ use super::atomic::Kind;
 use super::cell::Form;
 use super::lanes::{Level, levels};
 use super::pieces::Unit;
-use super::select::{Selected, What, action, optional_vgpr, scalar, sgpr, vgpr};
+use super::select::{Selected, What, action, optional_vgpr, scalar, sgpr, to_lds, vgpr};
 use super::{Bad, Fields, Run, Scalar, ZERO};
 use gcnjit_isa::{Flat, Gen, Inst, Operand};
 use gcnjit_rt::memory::{LDS_APERTURE, PRIVATE_APERTURE};
@@ -20,28 +20,25 @@ const APERTURE: u64 = 1 << 32;
 /// The function and fields of an instruction.
 pub(super) fn select(op: Flat, inst: &Inst, generation: Gen) -> Selected {
     let mem = inst.mem();
-    if mem.lds {
-        return Err("loads into LDS");
-    }
     let [address, data, saddr, _] = inst.src;
-    let (action, data) = action(what(op), data, inst.dst[0])?;
+    let (action, data) = if mem.lds { to_lds(what(op))? } else { action(what(op), data, inst.dst[0])? };
     let mut f = Fields::new(generation, mem, action, data);
-    let run = match (mem.seg, saddr) {
+    let run: Run = match (mem.seg, saddr) {
         (1, _) => {
             f.vector = address != Operand::None;
             f.address = optional_vgpr(address)?;
             f.base = scalar(saddr)?;
-            pick_scratch()
+            if mem.lds { scratch_by_lane } else { pick_scratch() }
         }
         (_, Operand::None) => {
             f.address = vgpr(address, 2)?;
             f.apertures = mem.seg == 0;
-            pick_vector()
+            if mem.lds { vector_by_lane } else { pick_vector() }
         }
         _ => {
             f.address = vgpr(address, 1)?;
             f.base = Scalar::Register(sgpr(saddr, 2)?);
-            pick_based()
+            if mem.lds { based_by_lane } else { pick_based() }
         }
     };
     Ok((run, f))
@@ -236,10 +233,30 @@ unsafe fn scratch<L: Level>(f: &Fields, wave: &mut Wave, env: &Env<'_>, site: &m
             return Ok(());
         }
     }
+    slow_scratch(f, wave, env)
+}
+
+#[cold]
+#[inline(never)]
+fn slow_scratch(f: &Fields, wave: &mut Wave, env: &Env<'_>) -> Result<(), Bad> {
+    let (private, add) = (private_base(wave, env), f.base.word(wave).wrapping_add_signed(f.offset));
+    let row = if f.vector { *f.row(wave, 0) } else { ZERO };
     let find = |lane: usize, k: usize| swizzled(f, private, u64::from(row[lane].wrapping_add(add)), lane, k);
     let pieces = f.pieces(wave, env, find)?;
     f.act_apart(wave, env, &pieces);
     Ok(())
+}
+
+unsafe fn vector_by_lane(f: &Fields, wave: &mut Wave, env: &Env<'_>, _: &mut Site) -> Result<(), Bad> {
+    slow_vector(f, wave, env)
+}
+
+unsafe fn based_by_lane(f: &Fields, wave: &mut Wave, env: &Env<'_>, _: &mut Site) -> Result<(), Bad> {
+    slow_based(f, wave, env)
+}
+
+unsafe fn scratch_by_lane(f: &Fields, wave: &mut Wave, env: &Env<'_>, _: &mut Site) -> Result<(), Bad> {
+    slow_scratch(f, wave, env)
 }
 
 fn private_offset(address: u64) -> Option<u64> {

@@ -32,6 +32,7 @@ use address::{Rows, Spot};
 use atomic::Atomic;
 use cell::{Form, Mover};
 use gcnjit_isa::{Gen, Inst, Mem, Target};
+use gcnjit_rt::wave::reg;
 use gcnjit_rt::{Cause, Env, Row, Trap, Wave};
 use lanes::Level;
 use pieces::{Cut, Pieces, Unit};
@@ -99,6 +100,8 @@ static ZERO: Row = [0; 64];
 enum Scalar {
     Register(usize),
     Constant(u32),
+    /// VCCZ, EXECZ or SCC, by operand code.
+    Flag(u8),
 }
 
 impl Scalar {
@@ -107,6 +110,7 @@ impl Scalar {
         match self {
             Scalar::Register(index) => wave.sgpr[index],
             Scalar::Constant(value) => value,
+            Scalar::Flag(code) => flag(wave, code),
         }
     }
 
@@ -115,7 +119,17 @@ impl Scalar {
         match self {
             Scalar::Register(index) => wave.sgpr64(index),
             Scalar::Constant(value) => value.into(),
+            Scalar::Flag(code) => flag(wave, code).into(),
         }
+    }
+}
+
+#[cold]
+fn flag(wave: &Wave, code: u8) -> u32 {
+    match code {
+        251 => (wave.sgpr64(reg::VCC) == 0).into(),
+        252 => (wave.exec() == 0).into(),
+        _ => wave.scc,
     }
 }
 
@@ -125,6 +139,10 @@ enum Action {
     Load(Form, Mover),
     Store(Form, Mover),
     Atomic(Atomic),
+    /// From memory to LDS, a dword a lane.
+    LoadToLds(Form),
+    /// From LDS to memory, a dword a lane.
+    StoreFromLds,
     /// Lane movement, scalar accesses, nothing: the function knows.
     Other,
 }
@@ -175,6 +193,8 @@ impl Fields {
             Action::Load(form, _) => (form.bytes(), false),
             Action::Store(form, _) => (form.bytes(), true),
             Action::Atomic(atomic) => (atomic.bytes(), true),
+            Action::LoadToLds(form) => (form.bytes(), false),
+            Action::StoreFromLds => (4, true),
             Action::Other => (4, false),
         };
         Fields {
@@ -203,7 +223,7 @@ impl Fields {
         let vgprs = match &self.action {
             Action::Load(form, _) => self.data..self.data + form.regs() * addresses,
             Action::Atomic(atomic) => atomic.result.map_or(0..0, |first| first..first + atomic.regs() * addresses),
-            Action::Store(..) => 0..0,
+            Action::Store(..) | Action::LoadToLds(_) | Action::StoreFromLds => 0..0,
             Action::Other if self.scalars.is_empty() && self.bytes != 0 => self.data..self.data + 1,
             Action::Other => 0..0,
         };
@@ -233,6 +253,12 @@ impl Fields {
             let aligned = !matches!(self.action, Action::Atomic(_)) || rows.aligned::<L>(exec, self.bytes);
             if aligned { rows.locate::<L>(exec, self.bytes, bounds) } else { None }
         }
+    }
+
+    /// Where lane 0's dword is in LDS, for moves between memory and LDS: at M0's low half, from gfx8 on plus the offset.
+    fn lds_start(&self, wave: &Wave) -> u32 {
+        let offset = if self.generation >= Gen::Gfx8 { self.offset as u32 } else { 0 };
+        (wave.sgpr[reg::M0] & 0xffff).wrapping_add(offset)
     }
 
     /// How the slow path cuts the access.
@@ -270,7 +296,7 @@ impl Fields {
             match &self.action {
                 Action::Load(_, mover) | Action::Store(_, mover) => mover(wave, self.data, spot),
                 Action::Atomic(atomic) => atomic::run(atomic, wave, spot, false),
-                Action::Other => {}
+                Action::LoadToLds(_) | Action::StoreFromLds | Action::Other => {}
             }
         }
     }
@@ -283,6 +309,8 @@ impl Fields {
                 Action::Load(form, _) => cell::load_pieces(*form, wave, self.data, pieces),
                 Action::Store(form, _) => cell::store_pieces(*form, wave, self.data, pieces),
                 Action::Atomic(atomic) => atomic::run_pieces(atomic, wave, env.lds, pieces),
+                Action::LoadToLds(form) => cell::load_pieces_to_lds(*form, env.lds, pieces, self.lds_start(wave)),
+                Action::StoreFromLds => cell::store_pieces_from_lds(env.lds, pieces, self.lds_start(wave)),
                 Action::Other => {}
             }
         }

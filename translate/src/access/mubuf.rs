@@ -9,8 +9,8 @@ use super::atomic::Kind;
 use super::cell::Form;
 use super::lanes::{Level, levels};
 use super::pieces::Unit;
-use super::select::{Selected, What, action, nothing, scalar, sgpr, vgpr};
-use super::{Bad, Fields, Run, Scalar, ZERO};
+use super::select::{Selected, What, action, nothing, scalar, sgpr, to_lds, vgpr};
+use super::{Action, Bad, Fields, Run, Scalar, ZERO};
 use gcnjit_isa::{Gen, Inst, Mubuf};
 use gcnjit_rt::{Env, Row, Wave};
 
@@ -21,15 +21,24 @@ pub(super) fn select(op: Mubuf, inst: &Inst, generation: Gen) -> Selected {
     if matches!(op, buffer_wbinvl1 | buffer_wbinvl1_vol | buffer_wbinvl1_sc) {
         return Ok(nothing(generation));
     }
-    let what = what(op).ok_or("formatted buffer access")?;
-    if mem.lds {
-        return Err("loads into LDS");
-    }
     if mem.tfe {
         return Err("texture fail enable");
     }
-    let [address, resource, soffset, data] = inst.src;
-    let (action, data) = action(what, data, inst.dst[0])?;
+    if op == buffer_store_lds_dword {
+        return Ok((by_lane, fields(inst, generation, Action::StoreFromLds, 0)?));
+    }
+    let what = what(op).ok_or("formatted buffer access")?;
+    if mem.lds {
+        let (action, data) = to_lds(what)?;
+        return Ok((by_lane, fields(inst, generation, action, data)?));
+    }
+    let (action, data) = action(what, inst.src[3], inst.dst[0])?;
+    Ok((pick(), fields(inst, generation, action, data)?))
+}
+
+/// The fields of an access to a buffer.
+fn fields(inst: &Inst, generation: Gen, action: Action, data: usize) -> Result<Fields, &'static str> {
+    let (mem, [address, resource, soffset, _]) = (inst.mem(), inst.src);
     let mut f = Fields::new(generation, mem, action, data);
     f.vector = mem.addr64 || mem.idxen || mem.offen;
     if f.vector {
@@ -37,7 +46,7 @@ pub(super) fn select(op: Mubuf, inst: &Inst, generation: Gen) -> Selected {
     }
     f.base = Scalar::Register(sgpr(resource, 4)?);
     f.soffset = scalar(soffset)?;
-    Ok((pick(), f))
+    Ok(f)
 }
 
 fn what(op: Mubuf) -> Option<What> {
@@ -272,6 +281,10 @@ fn linear(buffer: &Buffer, f: &Fields, wave: &Wave, exec: u64) -> Option<Row> {
         at as u32
     });
     (bad & 1 == 0).then_some(offsets)
+}
+
+unsafe fn by_lane(f: &Fields, wave: &mut Wave, env: &Env<'_>, _: &mut Site) -> Result<(), Bad> {
+    slow(&Buffer::new(f, wave), f, wave, env)
 }
 
 #[cold]

@@ -32,6 +32,17 @@ pub(super) enum What {
     Wide(Kind),
 }
 
+/// The action of a FLAT or MUBUF load into LDS.
+pub(super) fn to_lds(what: What) -> Result<(Action, usize), &'static str> {
+    match what {
+        What::Load(form @ (Form::U8 | Form::I8 | Form::U16 | Form::I16 | Form::B32)) => {
+            Ok((Action::LoadToLds(form), 0))
+        }
+        What::Load(_) => Err("this load into LDS"),
+        _ => Err("LDS as the source"),
+    }
+}
+
 /// The action of a FLAT or MUBUF operation, and the first VGPR of its data. Compare-and-swap has the new value before
 /// the one to compare with.
 pub(super) fn action(what: What, data: Operand, dst: Operand) -> Result<(Action, usize), &'static str> {
@@ -91,6 +102,11 @@ pub(super) fn scalar(operand: Operand) -> Result<Scalar, &'static str> {
         Operand::Sgpr(_) => sgpr(operand, 1).map(Scalar::Register),
         Operand::Literal(value) => Ok(Scalar::Constant(value)),
         Operand::Imm(value) => Ok(Scalar::Constant(value as u32)),
+        Operand::Scc => Ok(Scalar::Flag(253)),
+        Operand::Special(code @ (251..=253)) => Ok(Scalar::Flag(code)),
+        // The low halves of the apertures' ends, and what only vector operations read.
+        Operand::Special(236 | 238) => Ok(Scalar::Constant(u32::MAX)),
+        Operand::Special(_) => Ok(Scalar::Constant(0)),
         Operand::Inline(_) => operand.inline_bits(Ty::b32).map(|bits| Scalar::Constant(bits as u32)).ok_or("operand"),
         _ => Err("special scalar operand"),
     }
