@@ -585,7 +585,7 @@ fn scalars() {
 #[test]
 fn uncovered_forms_are_said() {
     let new = |op: Op, mem: Mem| Access::new(&inst(op, v(10), [v(2), s(4), N], mem), 64, Target::Gfx900);
-    let lds = new(Op::Mubuf(Mubuf::buffer_load_dword), Mem { lds: true, ..Mem::default() });
+    let lds = new(Op::Mubuf(Mubuf::buffer_load_dwordx2), Mem { lds: true, ..Mem::default() });
     assert!(matches!(*lds.unwrap_err(), Trap::Unimplemented { pc: 64, .. }));
     assert!(new(Op::Ds(Ds::ds_gws_barrier), Mem::default()).is_err());
     let wide = inst(Op::Flat(Flat::flat_load_dwordx4), v(253), [v(2), N, N], Mem::default());
