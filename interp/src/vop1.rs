@@ -11,7 +11,7 @@ use crate::operands::{lanes, ty};
 use crate::run::Machine;
 use gcnjit_isa::{Inst, Operand, Ty};
 use gcnjit_rt::wave::reg;
-use gcnjit_rt::{Trap, math};
+use gcnjit_rt::{Trap, math, screen};
 use half::f16;
 
 gcnjit_isa::vop1! { vector }
@@ -56,6 +56,11 @@ pub fn v_cvt_i32_f32(_: &Fp, a: f32) -> i32 {
     a as i32
 }
 
+/// The parity error it leaves in the register is not modelled.
+pub fn v_mov_fed_b32(_: &Fp, a: u32) -> u32 {
+    a
+}
+
 pub fn v_cvt_f16_f32(e: &Fp, a: f32) -> f16 {
     e.convert(e.single, e.half, a)
 }
@@ -69,8 +74,8 @@ pub fn v_cvt_rpi_i32_f32(_: &Fp, a: f32) -> i32 {
     (f64::from(a) + 0.5).floor() as i32
 }
 
-pub fn v_cvt_flr_i32_f32(_: &Fp, a: f32) -> i32 {
-    a.floor() as i32
+pub fn v_cvt_flr_i32_f32(e: &Fp, a: f32) -> i32 {
+    e.source(a).floor() as i32
 }
 
 /// Signed sixteenths.
@@ -304,6 +309,11 @@ pub fn v_movrels_b32(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
     move_relative(m, inst, true, false)
 }
 
+/// A table of the hardware's.
+pub fn v_screen_partition_4se_b32(_: &Fp, a: u32) -> u32 {
+    screen::partition_4se(a)
+}
+
 pub fn v_movrelsd_b32(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
     move_relative(m, inst, true, true)
 }
@@ -394,12 +404,12 @@ pub fn v_log_legacy_f32(e: &Fp, a: f32) -> f32 {
     v_log_f32(e, a)
 }
 
-pub fn v_cvt_norm_i16_f16(_: &Fp, a: f16) -> i16 {
-    norm_i16(Float::to_f64(a))
+pub fn v_cvt_norm_i16_f16(e: &Fp, a: f16) -> i16 {
+    norm_i16(Float::to_f64(e.source(a)))
 }
 
-pub fn v_cvt_norm_u16_f16(_: &Fp, a: f16) -> u16 {
-    norm_u16(Float::to_f64(a))
+pub fn v_cvt_norm_u16_f16(e: &Fp, a: f16) -> u16 {
+    norm_u16(Float::to_f64(e.source(a)))
 }
 
 /// [−1, 1] to [−32767, 32767], to nearest even; NaN to 0.

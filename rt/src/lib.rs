@@ -12,6 +12,7 @@ pub mod math;
 pub mod memory;
 pub mod packet;
 mod pages;
+pub mod screen;
 mod setup;
 pub mod wave;
 

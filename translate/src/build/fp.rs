@@ -29,13 +29,6 @@ impl Builder {
         if self.generation() < Gen::Gfx8 { self.rules_f32() & 3 } else { self.rules_f64() }
     }
 
-    /// Whether f32 arithmetic rounds to nearest even and treats denormals alike on both sides: what the approximated
-    /// functions are defined for inline.
-    pub fn plain_f32(&self) -> bool {
-        let denormals = self.mode.denormals32();
-        self.mode.round32() == Round::NearestEven && denormals.flush_in == denormals.flush_out
-    }
-
     /// The smaller of two f32 or f64, by the rule in the head of the interpreter's fp.rs.
     pub fn fmin(&mut self, x: Value, y: Value) -> Value {
         let (less, either) = (self.fcmp(Fcc::Lt, x, y), self.or(x, y));

@@ -189,6 +189,13 @@ impl Builder {
         }
     }
 
+    /// A B32 as a signed number, moved into a range.
+    pub fn between(&mut self, value: Value, least: i32, most: i32) -> Value {
+        let (least, most) = (self.b32(least as u32), self.b32(most as u32));
+        let value = self.max_s(value, least);
+        self.min_s(value, most)
+    }
+
     /// The low `width` bits, sign-extended.
     pub fn sext_from(&mut self, value: Value, width: u32) -> Value {
         let up = self.shl_by(value, 32 - width);
@@ -300,6 +307,16 @@ impl Builder {
         self.set_vgpr_at(register, index, value, enabled);
     }
 
+    /// What a VGPR that is about to be written holds, indexed by M0 if results are.
+    fn old_result(&mut self, register: u8) -> Value {
+        if self.gpr_idx & 8 == 0 {
+            return self.vgpr(register);
+        }
+        let m0 = self.m0();
+        let index = self.and_bits(m0, 0xff);
+        self.vgpr_at(register, index)
+    }
+
     /// SDWA on the result: into the selected part, the rest as `dst_unused` says.
     fn placed(&mut self, value: Value, register: u8, sdwa: &Sdwa) -> Value {
         let (start, width) = part(sdwa.dst_sel);
@@ -315,7 +332,7 @@ impl Builder {
             }
             Unused::Preserve => {
                 let up = self.shl_by(value, start);
-                let (new, old) = (self.and_bits(up, u64::from(mask)), self.vgpr(register));
+                let (new, old) = (self.and_bits(up, u64::from(mask)), self.old_result(register));
                 let old = self.and_bits(old, u64::from(!mask));
                 self.or(new, old)
             }
@@ -324,7 +341,7 @@ impl Builder {
 
     /// A 16-bit result of an operation with op_sel: into the half that bit 3 says, keeping the other.
     fn placed_half(&mut self, value: Value, register: u8, op_sel: u8) -> Value {
-        let old = self.vgpr(register);
+        let old = self.old_result(register);
         if op_sel & 8 != 0 {
             let (new, old) = (self.shl_by(value, 16), self.and_bits(old, 0xffff));
             self.or(new, old)

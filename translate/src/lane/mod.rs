@@ -61,7 +61,7 @@ pub enum Icc {
     Sle,
 }
 
-/// Float comparisons; all are false on NaN but `Uno`.
+/// Float comparisons: false on NaN, but for `Uno` and the negated ones.
 #[allow(missing_docs, reason = "the usual names")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fcc {
@@ -70,6 +70,9 @@ pub enum Fcc {
     Le,
     Ord,
     Uno,
+    Neq,
+    Nlt,
+    Nle,
 }
 
 /// The floating-point environment an operation needs (see [`crate::fenv`]).

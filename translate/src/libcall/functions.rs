@@ -96,6 +96,12 @@ pub fn class_f64(x: u64, mask: u32) -> u32 {
     class(x >> 63 != 0, x & (u64::MAX >> 1), normal, infinity, quiet, mask)
 }
 
+/// The class bit of an f16 in `mask`, 0 or 1.
+#[inline(always)]
+pub fn class_f16(x: u32, mask: u32) -> u32 {
+    class(x >> 15 & 1 != 0, u64::from(x & 0x7fff), 0x0400, 0x7c00, 0x7e00, mask)
+}
+
 /// The lane that lane `lane` reads under DPP control `ctrl`: GCN3 manual, DPP_CTRL. Lanes that a row broadcast does
 /// not reach read themselves.
 pub fn dpp_source(ctrl: u16, lane: usize) -> Option<usize> {
@@ -126,14 +132,14 @@ pub fn mbcnt(x: u32, lane: u32, half: u32) -> u32 {
 
 /// A binary format: stored significand bits and exponent bits.
 #[derive(Clone, Copy)]
-struct Format {
+pub(super) struct Format {
     significand: u32,
     exponent: u32,
 }
 
-const F16: Format = Format { significand: 10, exponent: 5 };
-const F32: Format = Format { significand: 23, exponent: 8 };
-const F64: Format = Format { significand: 52, exponent: 11 };
+pub(super) const F16: Format = Format { significand: 10, exponent: 5 };
+pub(super) const F32: Format = Format { significand: 23, exponent: 8 };
+pub(super) const F64: Format = Format { significand: 52, exponent: 11 };
 
 impl Format {
     fn bias(self) -> i32 {
@@ -148,11 +154,11 @@ impl Format {
         u64::from(negative) << (self.significand + self.exponent)
     }
 
-    fn magnitude(self, x: u64) -> u64 {
+    pub(super) fn magnitude(self, x: u64) -> u64 {
         x & (self.sign(true) - 1)
     }
 
-    fn is_nan(self, x: u64) -> bool {
+    pub(super) fn is_nan(self, x: u64) -> bool {
         self.magnitude(x) > self.infinity()
     }
 
@@ -172,18 +178,20 @@ impl Format {
 }
 
 /// Rounding in bits 0 and 1 (nearest even, up, down, zero), flush_in in bit 2, flush_out in bit 3.
-type Rules = u64;
+pub(super) type Rules = u64;
 
-fn flush_in(rules: Rules) -> bool {
+pub(super) fn flush_in(rules: Rules) -> bool {
     rules & 4 != 0
 }
 
-fn flush_out(rules: Rules) -> bool {
+pub(super) fn flush_out(rules: Rules) -> bool {
     rules & 8 != 0
 }
 
 /// `integer >> shift`, rounded.
-fn rounded(integer: u64, shift: u32, negative: bool, rules: Rules) -> u64 {
+pub(super) fn rounded(integer: u64, shift: u32, negative: bool, rules: Rules) -> u64 {
+    // What is shifted out altogether is less than a half.
+    let integer = if shift > 63 { u64::from(integer != 0) } else { integer };
     let shift = shift.min(63);
     let (kept, rest) = (integer >> shift, integer & ((1 << shift) - 1));
     let half = (1u64 << shift) >> 1;
@@ -197,7 +205,7 @@ fn rounded(integer: u64, shift: u32, negative: bool, rules: Rules) -> u64 {
 }
 
 /// The number `integer` · 2^(exponent − 62), its highest one at bit 62, in `format`.
-fn compose(format: Format, negative: bool, integer: u64, exponent: i32, rules: Rules) -> u64 {
+pub(super) fn compose(format: Format, negative: bool, integer: u64, exponent: i32, rules: Rules) -> u64 {
     let sign = format.sign(negative);
     let shift = 62 - format.significand;
     let least = 1 - format.bias();
@@ -282,6 +290,30 @@ pub fn frexp_exp_f32(x: u32, rules: u64) -> u32 {
     frexp(F32, u64::from(x), rules).1 as u32
 }
 
+/// The significand in [½, 1).
+#[inline]
+pub fn frexp_mant_f64(x: u64, rules: u64) -> u64 {
+    frexp(F64, x, rules).0
+}
+
+/// The exponent that belongs to it.
+#[inline]
+pub fn frexp_exp_f64(x: u64, rules: u64) -> u32 {
+    frexp(F64, x, rules).1 as u32
+}
+
+/// The significand in [½, 1).
+#[inline]
+pub fn frexp_mant_f16(x: u32, rules: u64) -> u32 {
+    frexp(F16, u64::from(x), rules).0 as u32
+}
+
+/// The exponent that belongs to it.
+#[inline]
+pub fn frexp_exp_f16(x: u32, rules: u64) -> u32 {
+    frexp(F16, u64::from(x), rules).1 as u32
+}
+
 /// The low 16 bits as f16 in f32, exactly; NaNs quieted.
 #[inline]
 pub fn f16_to_f32(x: u32, rules: Rules) -> u32 {
@@ -302,7 +334,7 @@ pub fn f16_to_f32(x: u32, rules: Rules) -> u32 {
 }
 
 /// An f64 that is no NaN in a format.
-fn from_f64(format: Format, x: f64, rules: Rules) -> u64 {
+pub(super) fn from_f64(format: Format, x: f64, rules: Rules) -> u64 {
     let bits = x.to_bits();
     let (negative, magnitude) = (bits >> 63 != 0, F64.magnitude(bits));
     if magnitude == 0 {

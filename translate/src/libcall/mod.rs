@@ -10,6 +10,7 @@
 
 pub mod functions;
 mod table;
+pub mod unary;
 
 pub use table::{RowOp, TABLE, UNIFORM_TABLE, UniformOp};
 

@@ -30,6 +30,10 @@ macro_rules! row_calls {
             $(pub mod $name {
                 #[allow(unused_imports, reason = "not every libcall needs the functions")]
                 use crate::libcall::functions::*;
+                #[allow(unused_imports, reason = "likewise")]
+                use crate::libcall::unary::*;
+                #[allow(unused_imports, reason = "likewise")]
+                use gcnjit_rt::math;
 
                 /// # Safety
                 /// The pointers are rows of the types named: valid, aligned, the result's distinct from the others.
@@ -121,16 +125,6 @@ row_calls! {
     bits  lerp_u8: u32 = (a: u32, b: u32, c: u32), _imm => lerp_u8(a, b, c);
     bits  class_f32: u32 = (x: u32, mask: u32), _imm => class_f32(x, mask);
     bits  class_f64: u32 = (x: u64, mask: u32), _imm => class_f64(x, mask);
-    float rcp_f32: u32 = (x: u32), flush => gcnjit_rt::math::rcp_f32(f32::from_bits(x), flush != 0).to_bits();
-    float rsq_f32: u32 = (x: u32), flush => gcnjit_rt::math::rsq_f32(f32::from_bits(x), flush != 0).to_bits();
-    float sqrt_f32: u32 = (x: u32), flush => gcnjit_rt::math::sqrt_f32(f32::from_bits(x), flush != 0).to_bits();
-    float exp_f32: u32 = (x: u32), flush => gcnjit_rt::math::exp_f32(f32::from_bits(x), flush != 0).to_bits();
-    float log_f32: u32 = (x: u32), flush => gcnjit_rt::math::log_f32(f32::from_bits(x), flush != 0).to_bits();
-    float sin_f32: u32 = (x: u32), flush => gcnjit_rt::math::sin_f32(f32::from_bits(x), flush != 0).to_bits();
-    float cos_f32: u32 = (x: u32), flush => gcnjit_rt::math::cos_f32(f32::from_bits(x), flush != 0).to_bits();
-    float rcp_f64: u64 = (x: u64), _imm => gcnjit_rt::math::rcp_f64(f64::from_bits(x)).to_bits();
-    float rsq_f64: u64 = (x: u64), _imm => gcnjit_rt::math::rsq_f64(f64::from_bits(x)).to_bits();
-    float sqrt_f64: u64 = (x: u64), _imm => gcnjit_rt::math::sqrt_f64(f64::from_bits(x)).to_bits();
     bits  mbcnt: u32 = (x: u32, lane: u32), half => mbcnt(x, lane, half as u32);
     bits  ldexp_f32: u32 = (x: u32, n: u32), rules => ldexp_f32(x, n as i32, rules);
     bits  ldexp_f64: u64 = (x: u64, n: u32), rules => ldexp_f64(x, n as i32, rules);
@@ -151,6 +145,36 @@ row_calls! {
     bits  min_f16: u32 = (x: u32, y: u32), rules => extremum_f16(x, y, rules, false);
     bits  max_f16: u32 = (x: u32, y: u32), rules => extremum_f16(x, y, rules, true);
     bits  clamp_f16: u32 = (x: u32), dx10 => clamp_f16(x, dx10 != 0);
+    // VOP1 and VOPC.
+    float rcp_f32: u32 = (x: u32), rules => approximated_f32(x, rules, math::rcp_f32);
+    float rsq_f32: u32 = (x: u32), rules => approximated_f32(x, rules, math::rsq_f32);
+    float sqrt_f32: u32 = (x: u32), rules => approximated_f32(x, rules, math::sqrt_f32);
+    float exp_f32: u32 = (x: u32), rules => approximated_f32(x, rules, math::exp_f32);
+    float log_f32: u32 = (x: u32), rules => approximated_f32(x, rules, math::log_f32);
+    float sin_f32: u32 = (x: u32), rules => approximated_f32(x, rules, math::sin_f32);
+    float cos_f32: u32 = (x: u32), rules => approximated_f32(x, rules, math::cos_f32);
+    float rcp_f64: u64 = (x: u64), rules => approximated_f64(x, rules, math::rcp_f64);
+    float rsq_f64: u64 = (x: u64), rules => approximated_f64(x, rules, math::rsq_f64);
+    float sqrt_f64: u64 = (x: u64), rules => approximated_f64(x, rules, math::sqrt_f64);
+    float rcp_f16: u32 = (x: u32), rules => approximated_f16(x, rules, math::rcp_f32);
+    float rsq_f16: u32 = (x: u32), rules => approximated_f16(x, rules, math::rsq_f32);
+    float sqrt_f16: u32 = (x: u32), rules => approximated_f16(x, rules, math::sqrt_f32);
+    float exp_f16: u32 = (x: u32), rules => approximated_f16(x, rules, math::exp_f32);
+    float log_f16: u32 = (x: u32), rules => approximated_f16(x, rules, math::log_f32);
+    float sin_f16: u32 = (x: u32), rules => approximated_f16(x, rules, math::sin_f32);
+    float cos_f16: u32 = (x: u32), rules => approximated_f16(x, rules, math::cos_f32);
+    float cvt_i32_f64: u32 = (x: u64), _imm => f64::from_bits(x) as i32 as u32;
+    float cvt_u32_f64: u32 = (x: u64), _imm => f64::from_bits(x) as u32;
+    bits  f64_to_f32: u32 = (x: u64), rules => f64_to_f32(x, rules);
+    bits  int_to_f16: u32 = (x: u32), rules => int_to_f16(x, rules);
+    bits  norm_i16_f16: u32 = (x: u32), rules => norm_i16_f16(x, rules);
+    bits  norm_u16_f16: u32 = (x: u32), rules => norm_u16_f16(x, rules);
+    bits  frexp_exp_f64: u32 = (x: u64), rules => frexp_exp_f64(x, rules);
+    bits  frexp_mant_f64: u64 = (x: u64), rules => frexp_mant_f64(x, rules);
+    bits  frexp_exp_f16: u32 = (x: u32), rules => frexp_exp_f16(x, rules);
+    bits  frexp_mant_f16: u32 = (x: u32), rules => frexp_mant_f16(x, rules);
+    bits  class_f16: u32 = (x: u32, mask: u32), _imm => class_f16(x, mask);
+    bits  screen_partition: u32 = (x: u32), _imm => gcnjit_rt::screen::partition_4se(x);
 
     ;
     dpp = dpp;

@@ -231,5 +231,8 @@ pub(super) fn float_cc(cc: Fcc) -> FloatCC {
         Fcc::Le => FloatCC::LessThanOrEqual,
         Fcc::Ord => FloatCC::Ordered,
         Fcc::Uno => FloatCC::Unordered,
+        Fcc::Neq => FloatCC::NotEqual,
+        Fcc::Nlt => FloatCC::UnorderedOrGreaterThanOrEqual,
+        Fcc::Nle => FloatCC::UnorderedOrGreaterThan,
     }
 }

@@ -7,8 +7,8 @@ use super::Lower;
 use super::scalar::{float_cc, int_cc};
 use super::segment::{Body, Version};
 use crate::lane::{Icc, Node, Op, Shape, Ty, Value};
-use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::types::{F32X4, F64X2, I8X16, I32X4, I64, I64X2};
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::types::{F32X4, F64X2, I8X16, I32, I32X4, I64, I64X2};
 use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData};
 
 /// The vectors of a chunk, lanes in order.
@@ -40,7 +40,7 @@ impl Lower<'_, '_> {
 
     fn spread(&mut self, body: &mut Body, mask: Value) -> Lanes {
         if body.version == Version::Full && body.exec == Some(mask) {
-            let ones = self.fb.ins().iconst(ir::types::I32, -1);
+            let ones = self.fb.ins().iconst(I32, -1);
             let ones = self.fb.ins().splat(I32X4, ones);
             return vec![ones; self.shaping.vectors];
         }
@@ -105,12 +105,28 @@ impl Lower<'_, '_> {
                 let f = self.cast(a, F32X4);
                 self.fb.ins().fcvt_to_sint_sat(I32X4, f)
             }
-            Op::FToU => {
-                let f = self.cast(a, F32X4);
-                self.fb.ins().fcvt_to_uint_sat(I32X4, f)
-            }
+            Op::FToU => self.to_unsigned(a),
             _ => self.float_op(node, args),
         }
+    }
+
+    /// f32 to unsigned integers. Cranelift's own sequence rounds a constant, so it is wrong when MXCSR rounds down;
+    /// here 2^31 is taken off before a signed conversion and put back after it.
+    fn to_unsigned(&mut self, a: ir::Value) -> ir::Value {
+        let f = self.cast(a, F32X4);
+        let half = self.fb.ins().f32const(2_147_483_648.0);
+        let half = self.fb.ins().splat(F32X4, half);
+        let over = self.fb.ins().fcmp(FloatCC::GreaterThanOrEqual, f, half);
+        let half = self.cast(half, I32X4);
+        let excess = self.fb.ins().band(over, half);
+        let excess = self.cast(excess, F32X4);
+        let rest = self.fb.ins().fsub(f, excess);
+        let rest = self.fb.ins().fcvt_to_sint_sat(I32X4, rest);
+        let zero = self.fb.ins().iconst(I32, 0);
+        let zero = self.fb.ins().splat(I32X4, zero);
+        let rest = self.fb.ins().smax(rest, zero);
+        let top = self.fb.ins().ishl_imm_u(over, 31);
+        self.fb.ins().bxor(rest, top)
     }
 
     fn float_op(&mut self, node: &Node, args: &[ir::Value]) -> ir::Value {
