@@ -75,8 +75,10 @@ impl Random {
         match self.below(8) {
             0..=2 => self.pick(&EDGES),
             3 => self.below(70) as u32,
-            // A float of moderate size.
-            4 | 5 => (self.next() as u32 & 0x807f_ffff) | (120 + self.below(16) as u32) << 23,
+            // A float of moderate size, or with few bits: halves, whole numbers, the limits of integers; f32, f64.
+            4 => (self.next() as u32 & 0x807f_ffff) | (120 + self.below(16) as u32) << 23,
+            5 if self.below(2) == 0 => (self.next() as u32 & 0x807c_0000) | (118 + self.below(46) as u32) << 23,
+            5 => (self.next() as u32 & 0x800f_8000) | (1014 + self.below(46) as u32) << 20,
             // A denormal, or about to be one.
             6 => self.next() as u32 & 0x81ff_ffff,
             _ => self.next() as u32,
