@@ -105,14 +105,14 @@ impl Lower<'_, '_> {
                 let f = self.cast(a, F32X4);
                 self.fb.ins().fcvt_to_sint_sat(I32X4, f)
             }
-            Op::FToU => self.to_unsigned(a),
+            Op::FToU => self.unsigned(a),
             _ => self.float_op(node, args),
         }
     }
 
     /// f32 to unsigned integers. Cranelift's own sequence rounds a constant, so it is wrong when MXCSR rounds down;
     /// here 2^31 is taken off before a signed conversion and put back after it.
-    fn to_unsigned(&mut self, a: ir::Value) -> ir::Value {
+    fn unsigned(&mut self, a: ir::Value) -> ir::Value {
         let f = self.cast(a, F32X4);
         let half = self.fb.ins().f32const(2_147_483_648.0);
         let half = self.fb.ins().splat(F32X4, half);
