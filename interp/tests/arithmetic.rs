@@ -1,0 +1,446 @@
+//! Arithmetic in every rounding and denormal mode against exact integers (see `support/exact.rs`).
+//!
+//! f16 operations with one source are tried on every input; the others on random numbers that are often special and
+//! often near each other. A failure prints the operation, the operands and the rules, all in bits.
+
+#[path = "support/exact.rs"]
+mod exact;
+mod support;
+
+use exact::{F16, F32, F64, Format, Number, Rules, Sum, evaluate, power};
+use gcnjit_interp::fp::{Float, Fp};
+use gcnjit_interp::{vop1, vop2, vop3};
+use gcnjit_rt::{Mode, Round};
+use half::f16;
+use support::{Random, fp};
+
+const ROUNDS: [Round; 4] = [Round::NearestEven, Round::Up, Round::Down, Round::Zero];
+
+/// Every combination of rounding and denormal handling, the same for all formats.
+fn modes() -> impl Iterator<Item = (Fp, Rules)> {
+    (0..16).map(|bits: u32| {
+        let (round, denormals) = (bits & 3, bits >> 2);
+        let mode = Mode((round * 0b101) | (denormals * 0b101_0000));
+        let (flush_in, flush_out) = (denormals & 1 == 0, denormals & 2 == 0);
+        (fp(mode), Rules { round: ROUNDS[round as usize], flush_in, flush_out })
+    })
+}
+
+/// A float with its format's name in the model.
+trait Tested: Float {
+    const FORMAT: Format;
+}
+
+impl Tested for f16 {
+    const FORMAT: Format = F16;
+}
+impl Tested for f32 {
+    const FORMAT: Format = F32;
+}
+impl Tested for f64 {
+    const FORMAT: Format = F64;
+}
+
+fn random<T: Tested>(random: &mut Random) -> T {
+    T::from_raw(random.float(T::BITS, T::MANTISSA))
+}
+
+/// `f` of the sources as the rules let an operation see them; of NaNs the first one, quieted.
+fn model<S: Tested, D: Tested>(rules: Rules, sources: &[S], f: impl Fn(&[Number]) -> u64) -> u64 {
+    let bits: Vec<u64> = sources.iter().map(|x| rules.source(S::FORMAT, x.raw())).collect();
+    if let Some(nan) = bits.iter().find(|bits| S::FORMAT.is_nan(**bits)) {
+        return other_nan(S::FORMAT, D::FORMAT, *nan);
+    }
+    let numbers: Vec<Number> = bits.iter().map(|bits| S::FORMAT.number(*bits)).collect();
+    f(&numbers)
+}
+
+/// The NaN of another format with the same sign and the same leading bits, quieted.
+fn other_nan(from: Format, to: Format, nan: u64) -> u64 {
+    let sign = if nan & from.sign() != 0 { to.sign() } else { 0 };
+    let payload = nan & (from.min_normal() - 1);
+    let payload = if from.mantissa > to.mantissa {
+        payload >> (from.mantissa - to.mantissa)
+    } else {
+        payload << (to.mantissa - from.mantissa)
+    };
+    sign | to.infinity() | to.quiet_bit() | payload
+}
+
+#[track_caller]
+fn same<S: Float>(got: impl Float, want: u64, name: &str, sources: &[S], rules: Rules) {
+    let sources: Vec<u64> = sources.iter().map(|x| x.raw()).collect();
+    assert!(got.raw() == want, "{name}({sources:x?}): {:x}, not {want:x}, by {rules:?}", got.raw());
+}
+
+fn sums_and_products<T: Tested>(seed: u64) {
+    let (format, mut numbers) = (T::FORMAT, Random(seed));
+    for (e, rules) in modes() {
+        for _ in 0..8_000 {
+            let [a, b, c] = [0; 3].map(|_| random::<T>(&mut numbers));
+            let check = |got: T, name, sources: &[T], terms: &dyn Fn(&[Number]) -> u64| {
+                same(got, model::<T, T>(rules, sources, terms), name, sources, rules);
+            };
+            check(e.add(a, b), "add", &[a, b], &|x| evaluate(format, rules, &[&[x[0]], &[x[1]]]));
+            check(e.sub(a, b), "sub", &[a, b], &|x| evaluate(format, rules, &[&[x[0]], &[-x[1]]]));
+            check(e.subrev(a, b), "subrev", &[a, b], &|x| evaluate(format, rules, &[&[-x[0]], &[x[1]]]));
+            check(e.mul(a, b), "mul", &[a, b], &|x| evaluate(format, rules, &[&[x[0], x[1]]]));
+            check(e.fma(a, b, c), "fma", &[a, b, c], &|x| evaluate(format, rules, &[&[x[0], x[1]], &[x[2]]]));
+        }
+    }
+}
+
+#[test]
+fn f16_sums_and_products() {
+    sums_and_products::<f16>(1);
+}
+
+#[test]
+fn f32_sums_and_products() {
+    sums_and_products::<f32>(2);
+}
+
+#[test]
+fn f64_sums_and_products() {
+    sums_and_products::<f64>(3);
+}
+
+/// v_mad rounds the product and the sum; on f32 it flushes whatever MODE says.
+fn multiply_and_add<T: Tested>(seed: u64) {
+    let mut numbers = Random(seed);
+    for (e, rules) in modes() {
+        let rules = if T::FORMAT == F32 { Rules { flush_in: true, flush_out: true, ..rules } } else { rules };
+        for _ in 0..8_000 {
+            let [a, b, c] = [0; 3].map(|_| random::<T>(&mut numbers));
+            let product = model::<T, T>(rules, &[a, b], |x| evaluate(T::FORMAT, rules, &[&[x[0], x[1]]]));
+            let sources = [T::from_raw(product), c];
+            let want = model::<T, T>(rules, &sources, |x| evaluate(T::FORMAT, rules, &[&[x[0]], &[x[1]]]));
+            same(e.mad(a, b, c), want, "mad", &[a, b, c], rules);
+        }
+    }
+}
+
+#[test]
+fn mad_rounds_twice() {
+    multiply_and_add::<f16>(4);
+    multiply_and_add::<f32>(5);
+}
+
+/// The order of numbers as an integer's: −∞ < … < −0 < +0 < … < +∞.
+fn rank(format: Format, bits: u64) -> i64 {
+    let magnitude = (bits & !format.sign()) as i64;
+    if bits & format.sign() != 0 { -1 - magnitude } else { magnitude }
+}
+
+fn minimum_maximum_middle<T: Tested>(seed: u64) {
+    let (format, mut numbers) = (T::FORMAT, Random(seed));
+    for (e, rules) in modes() {
+        for _ in 0..8_000 {
+            let sources = [0; 3].map(|_| random::<T>(&mut numbers));
+            let [a, b, c] = sources;
+            if sources.iter().any(|x| x.is_nan()) {
+                continue;
+            }
+            let seen = sources.map(|x| rules.source(format, x.raw()));
+            let ordered = |count: usize| {
+                let mut some = seen[..count].to_vec();
+                some.sort_by_key(|bits| rank(format, *bits));
+                let flushed =
+                    |bits: u64| if rules.flush_out && format.is_denormal(bits) { bits & format.sign() } else { bits };
+                some.into_iter().map(flushed).collect::<Vec<u64>>()
+            };
+            let (two, three) = (ordered(2), ordered(3));
+            same(e.min(a, b), two[0], "min", &[a, b], rules);
+            same(e.max(a, b), two[1], "max", &[a, b], rules);
+            same(e.min3(a, b, c), three[0], "min3", &sources, rules);
+            same(e.max3(a, b, c), three[2], "max3", &sources, rules);
+            // Zeros of different signs are equal, so it isn't always the middle one in the order.
+            let middle = T::from_raw(three[1]);
+            assert!(e.med3(a, b, c) == middle, "med3({sources:x?}), not {middle:x}", sources = seen, middle = three[1]);
+        }
+    }
+}
+
+#[test]
+fn minimum_maximum_and_middle_are_in_order() {
+    minimum_maximum_middle::<f16>(6);
+    minimum_maximum_middle::<f32>(7);
+    minimum_maximum_middle::<f64>(8);
+}
+
+/// Every f16; of the wider formats, random numbers.
+fn inputs<T: Tested>(seed: u64) -> Vec<T> {
+    let mut numbers = Random(seed);
+    match T::BITS {
+        16 => (0..=0xffff).map(T::from_raw).collect(),
+        _ => (0..20_000).map(|_| random(&mut numbers)).collect(),
+    }
+}
+
+fn exact_sum(x: Number) -> Option<Sum> {
+    let Number::Finite { negative, significand, exponent } = x else { return None };
+    let mut sum = Sum::zero();
+    sum.add(negative, significand.into(), exponent);
+    Some(sum)
+}
+
+/// floor, ceil, trunc and rndne are one function in four rounding modes, whatever MODE says.
+fn integral<T: Tested>(seed: u64) {
+    let format = T::FORMAT;
+    let inputs = inputs::<T>(seed);
+    let functions = [T::floor, T::ceil, T::trunc, T::rndne];
+    let rounds = [Round::Down, Round::Up, Round::Zero, Round::NearestEven];
+    for (e, rules) in modes() {
+        for (function, round) in functions.into_iter().zip(rounds) {
+            for x in &inputs {
+                let want = model::<T, T>(rules, &[*x], |n| {
+                    let has_places = matches!(n[0], Number::Finite { exponent, .. } if exponent < 0);
+                    let (true, Some(sum)) = (has_places, exact_sum(n[0])) else { return rules.source(format, x.raw()) };
+                    let integer = sum.to_integer(round);
+                    let mut result = Sum::zero();
+                    result.add(integer < 0, integer.unsigned_abs(), 0);
+                    let sign = x.raw() & format.sign();
+                    if integer == 0 { sign } else { result.round(format, round).0 }
+                });
+                same(e.integral(*x, function), want, "integral", &[*x], rules);
+            }
+        }
+    }
+}
+
+#[test]
+fn integers_in_the_same_format() {
+    integral::<f16>(9);
+    integral::<f32>(10);
+    integral::<f64>(11);
+}
+
+/// The fraction is rounded by MODE and stays below 1.
+fn fractions<T: Tested>(seed: u64) {
+    let format = T::FORMAT;
+    let one = T::ONE.raw();
+    for (e, rules) in modes() {
+        for x in inputs::<T>(seed) {
+            let want = model::<T, T>(rules, &[x], |n| {
+                let Some(sum) = exact_sum(n[0]) else { return format.default_nan() };
+                let fraction = sum.fraction();
+                if fraction.is_zero() {
+                    // x − x.
+                    return if rules.round == Round::Down { format.sign() } else { 0 };
+                }
+                rules.result(format, &fraction).min(one - 1)
+            });
+            same(e.fract(x), want, "fract", &[x], rules);
+        }
+    }
+}
+
+#[test]
+fn fractions_are_below_one() {
+    fractions::<f16>(12);
+    fractions::<f32>(13);
+    fractions::<f64>(14);
+}
+
+fn powers_of_two<T: Tested>(seed: u64) {
+    let mut numbers = Random(seed);
+    let steps = [-5000, -1200, -300, -40, -15, -1, 0, 1, 14, 40, 300, 1200, 5000];
+    for (e, rules) in modes() {
+        for x in inputs::<T>(seed).into_iter().step_by(if T::BITS == 16 { 16 } else { 1 }) {
+            let n = steps[numbers.below(13) as usize] + numbers.below(41) as i32 - 20;
+            // Further than this, all results are the same.
+            let reached = n.clamp(-2300, 2300);
+            let want = model::<T, T>(rules, &[x], |x| evaluate(T::FORMAT, rules, &[&[x[0], power(reached)]]));
+            same(e.ldexp(x, n), want, &format!("ldexp by {n}"), &[x], rules);
+        }
+    }
+}
+
+#[test]
+fn scaling_rounds_once() {
+    powers_of_two::<f16>(15);
+    powers_of_two::<f32>(16);
+    powers_of_two::<f64>(17);
+}
+
+/// x = mantissa · 2^exponent, with the mantissa in [½, 1).
+fn taking_apart<T: Tested>(seed: u64) {
+    let format = T::FORMAT;
+    for (e, rules) in modes() {
+        for x in inputs::<T>(seed) {
+            let seen = rules.source(format, x.raw());
+            if format.is_nan(seen) {
+                continue;
+            }
+            let (mantissa, exponent) = (e.frexp_mant(x), e.frexp_exp(x));
+            let unflushed = Rules { flush_in: false, flush_out: false, ..rules };
+            let back = evaluate(format, unflushed, &[&[format.number(mantissa.raw()), power(exponent)]]);
+            assert_eq!(back, seen, "{x:x} is {mantissa:x} and {exponent}", x = x.raw(), mantissa = mantissa.raw());
+            let special = [0, format.infinity()].contains(&(seen & !format.sign()));
+            let in_range = (T::HALF.raw()..T::ONE.raw()).contains(&mantissa.magnitude());
+            assert!(if special { exponent == 0 } else { in_range }, "{:x}", x.raw());
+        }
+    }
+}
+
+#[test]
+fn mantissas_and_exponents() {
+    taking_apart::<f16>(18);
+    taking_apart::<f32>(19);
+    taking_apart::<f64>(20);
+}
+
+/// Narrow and wide numbers, with every boundary between two narrow ones.
+fn boundaries<W: Tested, N: Tested>(seed: u64, step: usize) -> Vec<W> {
+    let narrow = (0..1_u64 << N::BITS.min(32)).step_by(step);
+    let mut numbers: Vec<W> = inputs::<W>(seed);
+    for bits in narrow {
+        if N::FORMAT.is_nan(bits) || bits & !N::FORMAT.sign() == N::FORMAT.infinity() {
+            continue;
+        }
+        let Some(sum) = exact_sum(N::FORMAT.number(bits)) else { continue };
+        if sum.is_zero() {
+            continue;
+        }
+        let same = sum.round(W::FORMAT, Round::Zero).0;
+        let half_way = same + (1 << (W::MANTISSA - N::MANTISSA - 1));
+        numbers.extend([same, half_way - 1, half_way, half_way + 1].map(W::from_raw));
+    }
+    numbers
+}
+
+fn conversion<S: Tested, D: Tested>(numbers: &[S], convert: fn(&Fp, S) -> D) {
+    for (e, rules) in modes() {
+        for x in numbers {
+            let want = model::<S, D>(rules, &[*x], |n| evaluate(D::FORMAT, rules, &[n]));
+            same(convert(&e, *x), want, "convert", &[*x], rules);
+        }
+    }
+}
+
+#[test]
+fn conversions_to_a_narrower_format() {
+    conversion(&boundaries::<f32, f16>(21, 7), vop1::v_cvt_f16_f32);
+    conversion(&boundaries::<f64, f32>(22, 400_009), vop1::v_cvt_f32_f64);
+}
+
+#[test]
+fn conversions_to_a_wider_format() {
+    conversion(&inputs::<f16>(23), vop1::v_cvt_f32_f16);
+    conversion(&inputs::<f32>(24), vop1::v_cvt_f64_f32);
+}
+
+#[test]
+fn packing_rounds_towards_zero() {
+    let numbers = boundaries::<f32, f16>(25, 11);
+    for (e, rules) in modes() {
+        let rules = Rules { round: Round::Zero, ..rules };
+        for pair in numbers.chunks_exact(2) {
+            let packed = vop2::v_cvt_pkrtz_f16_f32(&e, pair[0], pair[1]);
+            for (x, got) in pair.iter().zip(packed) {
+                let want = model::<f32, f16>(rules, &[*x], |n| evaluate(F16, rules, &[n]));
+                same(got, want, "pkrtz", &[*x], rules);
+            }
+        }
+    }
+}
+
+/// What a conversion makes of `x`: rounded, saturated, 0 for NaN.
+fn integer<T: Tested>(x: T, round: Round, low: i64, high: i64) -> i64 {
+    if x.is_nan() {
+        return 0;
+    }
+    match T::FORMAT.number(x.raw()) {
+        Number::Infinity { negative } => {
+            if negative {
+                low
+            } else {
+                high
+            }
+        }
+        number => {
+            let sum = exact_sum(number).expect("a finite number");
+            sum.to_integer(round).clamp(low.into(), high.into()) as i64
+        }
+    }
+}
+
+#[test]
+fn conversions_to_integers() {
+    use Round::{Down, Zero};
+    let (i32_min, i32_max, u32_max) = (i32::MIN.into(), i32::MAX.into(), u32::MAX.into());
+    for (e, rules) in modes() {
+        for x in inputs::<f32>(26) {
+            assert_eq!(i64::from(vop1::v_cvt_i32_f32(&e, x)), integer(x, Zero, i32_min, i32_max), "{x:e}");
+            assert_eq!(i64::from(vop1::v_cvt_u32_f32(&e, x)), integer(x, Zero, 0, u32_max), "{x:e}");
+            let seen = f32::from_raw(rules.source(F32, x.raw()));
+            let byte = i64::from(vop3::v_cvt_pk_u8_f32(&e, seen, 0, 0));
+            assert_eq!(byte, integer(seen, rules.round, 0, 255), "{x:e}");
+            let floor = i64::from(vop1::v_cvt_flr_i32_f32(&e, seen));
+            assert_eq!(floor, integer(seen, Down, i32_min, i32_max), "{x:e}");
+        }
+        for x in inputs::<f64>(27) {
+            assert_eq!(i64::from(vop1::v_cvt_i32_f64(&e, x)), integer(x, Zero, i32_min, i32_max), "{x:e}");
+            assert_eq!(i64::from(vop1::v_cvt_u32_f64(&e, x)), integer(x, Zero, 0, u32_max), "{x:e}");
+        }
+        for x in inputs::<f16>(28) {
+            assert_eq!(i64::from(vop1::v_cvt_i16_f16(&e, x)), integer(x, Zero, -0x8000, 0x7fff), "{x}");
+            assert_eq!(i64::from(vop1::v_cvt_u16_f16(&e, x)), integer(x, Zero, 0, 0xffff), "{x}");
+        }
+    }
+}
+
+/// x + ½, exactly, downwards.
+#[test]
+fn nearest_integers_with_halves_upwards() {
+    let e = fp(support::PLAIN_MODE);
+    for x in inputs::<f32>(29).into_iter().chain([0.49999997, -0.5, 8388609.5, -2.5, 1.5]).filter(|x| x.is_finite()) {
+        let mut sum = exact_sum(F32.number(x.raw())).expect("a finite number");
+        sum.add(false, 1, -1);
+        let want = sum.to_integer(Round::Down).clamp(i32::MIN.into(), i32::MAX.into());
+        assert_eq!(i128::from(vop1::v_cvt_rpi_i32_f32(&e, x)), want, "{x:e}");
+    }
+}
+
+#[test]
+fn conversions_from_integers() {
+    let mut numbers = Random(30);
+    let mut wide: Vec<u32> =
+        (0..32).flat_map(|n| [1 << n, (1 << n) + 1, (1_u32 << n).wrapping_sub(1), !0 << n]).collect();
+    wide.extend((0..20_000).map(|_| numbers.next() as u32 >> numbers.below(32)));
+    for (e, rules) in modes() {
+        let rounded = |format: Format, x: i64| {
+            let mut sum = Sum::zero();
+            sum.add(x < 0, x.unsigned_abs().into(), 0);
+            if x == 0 { 0 } else { rules.result(format, &sum) }
+        };
+        for x in &wide {
+            let signed = *x as i32;
+            assert_eq!(vop1::v_cvt_f32_u32(&e, *x).raw(), rounded(F32, i64::from(*x)), "{x} by {rules:?}");
+            assert_eq!(vop1::v_cvt_f32_i32(&e, signed).raw(), rounded(F32, i64::from(signed)), "{signed} by {rules:?}");
+            assert_eq!(vop1::v_cvt_f64_u32(&e, *x).raw(), rounded(F64, i64::from(*x)));
+            assert_eq!(vop1::v_cvt_f64_i32(&e, signed).raw(), rounded(F64, i64::from(signed)));
+        }
+        for x in 0..=u16::MAX {
+            let signed = x as i16;
+            assert_eq!(vop1::v_cvt_f16_u16(&e, x).raw(), rounded(F16, i64::from(x)), "{x} by {rules:?}");
+            assert_eq!(vop1::v_cvt_f16_i16(&e, signed).raw(), rounded(F16, i64::from(signed)), "{signed} by {rules:?}");
+        }
+    }
+}
+
+/// div_fmas on f32 scales the exact sum and rounds that.
+#[test]
+fn scaled_sums_round_once() {
+    let mut numbers = Random(31);
+    for (e, rules) in modes() {
+        for _ in 0..20_000 {
+            let [a, b, c] = [0; 3].map(|_| random::<f32>(&mut numbers));
+            let want = model::<f32, f32>(rules, &[a, b, c], |x| {
+                let scale = power(if c.abs() >= 2.0 { 64 } else { -64 });
+                evaluate(F32, rules, &[&[x[0], x[1], scale], &[x[2], scale]])
+            });
+            same(vop3::v_div_fmas_f32(&e, a, b, c, true), want, "div_fmas", &[a, b, c], rules);
+        }
+    }
+}
