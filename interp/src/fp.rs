@@ -23,7 +23,8 @@
 //! ```
 //!
 //! and `flush_out` after that. min3(a,b,c) = min(min(a,b),c), max3 likewise. med3: any NaN → min3; otherwise, with
-//! m = max3: m == a → max(b,c), else m == b → max(a,c), else max(a,b) (== compares values, after flushing).
+//! m = max3: m == a → max(b,c), else m == b → max(a,c), else max(a,b) (== compares values, flushed as m is: as sources
+//! and as results).
 //!
 //! **Output modifiers.** omod multiplies the rounded result by 2, 4 or ½ with the operation's own rounding and
 //! flushes it; it is ignored in IEEE mode and when output denormals of the type are enabled. Then clamp:
@@ -199,9 +200,9 @@ impl Fp {
             return self.min3(a, b, c);
         }
         let largest = self.max3(a, b, c);
-        if largest == self.source(a) {
+        if largest == self.canonical(self.source(a)) {
             self.max(b, c)
-        } else if largest == self.source(b) {
+        } else if largest == self.canonical(self.source(b)) {
             self.max(a, c)
         } else {
             self.max(a, b)

@@ -289,7 +289,8 @@ pub fn v_div_scale_f64(e: &Fp, a: f64, denominator: f64, numerator: f64) -> (f64
 pub fn v_div_fmas_f32(e: &Fp, a: f32, b: f32, c: f32, scaled: bool) -> f32 {
     let [x, y, z] = [a, b, c].map(|x| e.source(x));
     let exact = math::fma_to_odd(x, y, z);
-    if !scaled || exact.is_nan() {
+    // Scaling leaves zero alone, and its sign is the rounding mode's business.
+    if !scaled || exact.is_nan() || exact == 0.0 {
         return e.fma(a, b, c);
     }
     let power = if z.abs() >= 2.0 { 1023 + 64 } else { 1023 - 64 };

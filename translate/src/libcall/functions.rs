@@ -501,11 +501,13 @@ pub fn div_fmas_f32(a: u32, b: u32, c: u32, rules: Rules) -> u32 {
     if let Some(nan) = [a, b, c].into_iter().find(|x| F32.is_nan(u64::from(*x))) {
         return nan | 0x0040_0000;
     }
-    let exact = gcnjit_rt::math::fma_to_odd(number(a), number(b), number(c));
+    let [x, y, z] = [a, b, c].map(number);
+    let exact = gcnjit_rt::math::fma_to_odd(x, y, z);
     if exact.is_nan() {
         return 0xffc0_0000;
     }
-    let power = if number(c).abs() >= 2.0 { 1023 + 64 } else { 1023 - 64 };
+    let exact = if exact == 0.0 { directed_sum(f64::from(x) * f64::from(y), z.into(), rules) } else { exact };
+    let power = if z.abs() >= 2.0 { 1023 + 64 } else { 1023 - 64 };
     from_f64(F32, exact * f64::from_bits(power << 52), rules) as u32
 }
 
