@@ -22,9 +22,8 @@
 //! max: a > b || (a == b && !sign(a)) ? a : b       so max(-0, +0) = max(+0, -0) = +0
 //! ```
 //!
-//! and `flush_out` after that. min3(a,b,c) = min(min(a,b),c), max3 likewise. med3: any NaN → min3; otherwise, with
-//! m = max3: m == a → max(b,c), else m == b → max(a,c), else max(a,b) (== compares values, flushed as m is: as sources
-//! and as results).
+//! and `flush_out` after that. min3(a,b,c) = min(min(a,b),c), max3 likewise. med3: any NaN → min3; otherwise the one in
+//! the middle, −0 counting as less than +0: max(min(a,b), min(max(a,b),c)).
 //!
 //! **Output modifiers.** omod multiplies the rounded result by 2, 4 or ½ with the operation's own rounding and
 //! flushes it; it is ignored in IEEE mode and when output denormals of the type are enabled. Then clamp:
@@ -199,14 +198,7 @@ impl Fp {
         if a.is_nan() || b.is_nan() || c.is_nan() {
             return self.min3(a, b, c);
         }
-        let largest = self.max3(a, b, c);
-        if largest == self.canonical(self.source(a)) {
-            self.max(b, c)
-        } else if largest == self.canonical(self.source(b)) {
-            self.max(a, c)
-        } else {
-            self.max(a, b)
-        }
+        self.max(self.min(a, b), self.min(self.max(a, b), c))
     }
 
     /// x · 2^n, rounded once.

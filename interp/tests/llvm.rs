@@ -58,8 +58,8 @@ fn lanes(op: Op, clamp: bool, vectors: &[Vec<u64>]) -> Vec<u64> {
 fn scalar(op: Op, vector: &[u64]) -> u64 {
     let mut w = World::new(Target::Gfx900);
     let mut instruction = inst(op, [s(16), Operand::Scc], []);
-    for i in 0..op.info().srcs.len() {
-        w.wave.set_sgpr64(4 * i, vector[i]);
+    for (i, source) in vector.iter().enumerate().take(op.info().srcs.len()) {
+        w.wave.set_sgpr64(4 * i, *source);
         instruction.src[i] = s(4 * i as u8);
     }
     w.run(&instruction);

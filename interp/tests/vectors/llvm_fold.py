@@ -7,6 +7,9 @@ Every operation below is given as a row of the opcode table and the IR that mean
 LLVM folds it, otherwise a generic one or an instruction. Each is applied to constants, `opt -O2` folds it, and what it
 returns becomes a vector. What LLVM leaves as a call is left out and reported.
 
+Left out too is where LLVM 19 is known to be wrong: v_med3 with a NaN as its last source (it folds to the maximum of
+the others; later versions to the minimum, as the manual says) and with zeros of both signs.
+
 A paragraph of llvm_fold.txt is a row's name (and `clamp`), then a line a vector: the sources and the result in hex.
 """
 import os
@@ -66,6 +69,15 @@ class Values:
         if kind.startswith("angle"):
             return self.float(kind[6:], 8)
         return self.float(kind) if kind in MANTISSAS else self.integer(SIZES[kind])
+
+
+def known_wrong(name, vector):
+    """Whether LLVM 19 folds this differently from later versions."""
+    if not re.match("v_med3_f", name):
+        return False
+    size = int(name[8:])
+    sign, infinity = 1 << (size - 1), {16: 0x7C00, 32: 0x7F800000}[size]
+    return vector[2] & ~sign > infinity or {0, sign} <= set(vector)
 
 
 SHAPES = {"small": "i32", "exponent": "i32", "selector": "i32", "classes": "i32", "segment": "i32"}
@@ -221,7 +233,7 @@ def main():
         seen = set()
         for _ in range(count):
             vector = tuple(values.of(kind) for kind in sources)
-            if vector in seen:
+            if vector in seen or known_wrong(name, vector):
                 continue
             seen.add(vector)
             text += function(len(vectors), sources, vector, result, code)
