@@ -1,6 +1,6 @@
 //! The table of v_screen_partition_4se_b32, which gfx9 has in hardware.
 
-/// Sixteen entries of four bits a word, the first lowest: the shader engines a pair of screen partitions touches.
+/// Sixteen entries of four bits a word, the first lowest.
 const TABLE: [u64; 16] = [
     0xffff_fff7_fff5_f731,
     0xffff_ffbf_ffaf_e62f,
