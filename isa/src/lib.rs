@@ -16,6 +16,6 @@ pub use decode::{DecodeError, Decoder};
 pub use encode::{EncodeError, encode};
 pub use gfx::{Feature, Gen, Target};
 pub use inst::{Dpp, Ext, Format, Inst, Mem, Mods, Sdwa, Sel, Unused};
-pub use op::{Access, Code, Implicit, Note, OpInfo};
+pub use op::{Access, Code, Fidelity, Implicit, Note, OpInfo};
 pub use operand::{Operand, Ty};
 pub use table::*;

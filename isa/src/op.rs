@@ -53,6 +53,11 @@ pub enum Note {
     Scratch,
     /// The source 0 field of the VOP3 form holds an interpolation attribute; see [`crate::Mem`].
     Attr,
+    /// The hardware approximates the function; the executors come this many units in the last place close to the
+    /// true value.
+    Within(u8),
+    /// What it returns is the machine's business: a clock, or where the wave runs.
+    Host,
     /// Reads a register that is in no field.
     Reads(Implicit),
     /// Writes a register that is in no field.
@@ -81,6 +86,31 @@ pub enum Access {
     Store,
     /// Reads, computes, writes; returns the old value if GLC (or the DS row) says so.
     Atomic,
+}
+
+/// How close the executors come to what the hardware returns. See docs/fidelity.md.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fidelity {
+    /// The same bits, as far as the documents specify the operation.
+    Exact,
+    /// Within `ulps` units in the last place of the true value, and the same bits in both executors on every host. The
+    /// hardware approximates the function by means of its own, so its bits may be others.
+    Approximate {
+        /// The bound.
+        ulps: u8,
+    },
+    /// Whatever the host has to say: a clock, or where the wave runs.
+    HostDefined,
+}
+
+impl std::fmt::Display for Fidelity {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Fidelity::Exact => f.write_str("exact"),
+            Fidelity::Approximate { ulps } => write!(f, "approximate, within {ulps} ulp"),
+            Fidelity::HostDefined => f.write_str("host-defined"),
+        }
+    }
 }
 
 /// One row: an operation, whatever encodings it has.
@@ -118,6 +148,16 @@ impl OpInfo {
     /// Whether the row carries `note`.
     pub fn has(&self, note: Note) -> bool {
         self.notes.contains(&note)
+    }
+
+    /// How close the executors come to the hardware.
+    pub fn fidelity(&self) -> Fidelity {
+        let noted = self.notes.iter().find_map(|note| match note {
+            Note::Within(ulps) => Some(Fidelity::Approximate { ulps: *ulps }),
+            Note::Host => Some(Fidelity::HostDefined),
+            _ => None,
+        });
+        noted.unwrap_or(Fidelity::Exact)
     }
 
     /// The memory behaviour, if the row has one: what it does, and bytes a lane.

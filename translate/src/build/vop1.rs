@@ -2,7 +2,7 @@
 
 use super::operands::vector::{commit, sources};
 use super::{Builder, Result};
-use crate::lane::{Fcc, Fenv, Op, Ty as Width, Value};
+use crate::lane::{Fcc, Ty as Width, Value};
 use crate::libcall::RowOp;
 use gcnjit_isa::{Inst, Operand, Ty};
 use gcnjit_rt::Round;
@@ -227,12 +227,7 @@ fn v_rcp_iflag_f32(b: &mut Builder, x: Value) -> Value {
 
 /// Denormals are flushed whatever MODE says.
 fn v_rsq_f32(b: &mut Builder, x: Value) -> Value {
-    if !to_nearest(b, x) {
-        return b.call(Width::B32, RowOp::rsq_f32, &[x], FLUSH);
-    }
-    let one = one_like(b, x);
-    let root = b.op(Op::FSqrt, Width::B32, Fenv::Flush, &[x], 0);
-    b.op(Op::FDiv, Width::B32, Fenv::Flush, &[one, root], 0)
+    b.call(Width::B32, RowOp::rsq_f32, &[x], FLUSH)
 }
 
 fn v_rcp_f64(b: &mut Builder, x: Value) -> Value {
