@@ -254,14 +254,14 @@ impl<'a> Ranker<'a> {
         self.settled = self.settled.max(rank + 1);
     }
 
-    /// An access, or a write to an indexed VGPR: runs at the start of a step after all earlier register writes, and
-    /// later work comes after it.
+    /// An access, or a write to an indexed VGPR: runs at the start of a step after all earlier register writes and all
+    /// earlier reads of what it overwrites; later work comes after it.
     fn barrier(&mut self, value: Value, ready: usize, written: Range<usize>) {
-        let rank = self.settled.max(self.floor).max(self.current).max(ready);
-        for register in written {
-            for read in self.reads.remove(&(register as u64)).unwrap_or_default() {
-                self.plan.valid_until.entry(read).or_insert(scalar_moment(rank));
-            }
+        let reads: Vec<Value> = written.filter_map(|r| self.reads.remove(&(r as u64))).flatten().collect();
+        let read = reads.iter().map(|read| self.rank(*read) + 1).max().unwrap_or(0);
+        let rank = self.settled.max(self.floor).max(self.current).max(ready).max(read);
+        for read in reads {
+            self.plan.valid_until.entry(read).or_insert(scalar_moment(rank));
         }
         self.plan.ranks[value.index()] = Some(rank);
         self.step(rank).scalars.push(value);
