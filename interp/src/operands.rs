@@ -400,7 +400,15 @@ impl Machine<'_> {
             }
             return;
         }
-        let bits = self.uniform(operand, ty);
+        if let (Operand::Sgpr(first), Ty::b128) = (operand, ty) {
+            self.buffers.src[i] = [0, 1, 2, 3].map(|dword| [self.wave.sgpr[(usize::from(first) + dword) & 127]; LANES]);
+            return;
+        }
+        let raw = &mut self.buffers.src[i];
+        if ty == Ty::b128 {
+            raw[2..].fill([0; LANES]);
+        }
+        let bits = self.uniform(operand, if ty == Ty::b128 { Ty::b64 } else { ty });
         let raw = &mut self.buffers.src[i];
         if ty == Ty::mask {
             raw[0] = std::array::from_fn(|lane| (bits >> lane & 1) as u32);

@@ -7,7 +7,7 @@
 #![allow(missing_docs, reason = "a body is documented by its row and the ISA manual")]
 
 use crate::dispatch::vector;
-use crate::fp::{Float, Fp, fma, narrow, quiet};
+use crate::fp::{Float, Fp, Rules, fma, narrow, quiet};
 use crate::vop1::{norm_i16, norm_u16};
 use crate::vop2::{replace_byte, to_byte};
 use gcnjit_rt::math;
@@ -325,7 +325,9 @@ pub fn v_div_fmas_f32(e: &Fp, a: f32, b: f32, c: f32, scaled: bool) -> f32 {
 pub fn v_div_fmas_f64(e: &Fp, a: f64, b: f64, c: f64, scaled: bool) -> f64 {
     let power = if e.source(c).abs() >= 2.0 { 128 } else { -128 };
     let result = fma(e.double.unflushed(), e.source(a), e.source(b), e.source(c));
-    if scaled { e.ldexp(result, power) } else { e.fma(a, b, c) }
+    // What is between the two steps is no source: it keeps denormals.
+    let inner = Fp { double: Rules { flush_in: false, ..e.double }, ..*e };
+    if scaled { inner.ldexp(result, power) } else { e.fma(a, b, c) }
 }
 
 pub fn v_msad_u8(e: &Fp, a: u32, b: u32, c: u32) -> u32 {
@@ -543,12 +545,12 @@ pub fn v_trig_preop_f64(e: &Fp, a: f64, segment: u32) -> f64 {
     e.ldexp(bits as f64, if exponent >= 1968 { 128 } else { 0 } - 53 - skipped)
 }
 
-pub fn v_cvt_pknorm_i16_f16(_: &Fp, a: f16, b: f16) -> [i16; 2] {
-    [a, b].map(|x| norm_i16(Float::to_f64(x)))
+pub fn v_cvt_pknorm_i16_f16(e: &Fp, a: f16, b: f16) -> [i16; 2] {
+    [a, b].map(|x| norm_i16(Float::to_f64(e.source(x))))
 }
 
-pub fn v_cvt_pknorm_u16_f16(_: &Fp, a: f16, b: f16) -> [u16; 2] {
-    [a, b].map(|x| norm_u16(Float::to_f64(x)))
+pub fn v_cvt_pknorm_u16_f16(e: &Fp, a: f16, b: f16) -> [u16; 2] {
+    [a, b].map(|x| norm_u16(Float::to_f64(e.source(x))))
 }
 
 pub fn v_add_i32(e: &Fp, a: i32, b: i32) -> i32 {

@@ -88,7 +88,10 @@ pub fn v_dot2_u32_u16(e: &Fp, a: [u16; 2], b: [u16; 2], c: u32) -> u32 {
 
 /// The sum of the products of the elements, `width` bits each.
 fn dot(a: u32, b: u32, width: u32, element: fn(u32, u32) -> i64) -> i64 {
-    (0..32).step_by(width as usize).map(|i| element(a << (32 - width - i), width) * element(b << (32 - width - i), width)).sum()
+    (0..32)
+        .step_by(width as usize)
+        .map(|i| element(a << (32 - width - i), width) * element(b << (32 - width - i), width))
+        .sum()
 }
 
 /// The top `width` bits.
