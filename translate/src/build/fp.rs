@@ -55,14 +55,12 @@ impl Builder {
 
     /// The one in the middle of three f32; the smallest if there is a NaN.
     pub fn fmed3(&mut self, x: Value, y: Value, z: Value) -> Value {
-        let largest = self.fmax3(x, y, z);
-        let (is_x, is_y) = (self.fcmp(Fcc::Eq, largest, x), self.fcmp(Fcc::Eq, largest, y));
-        let (xy, xz, yz) = (self.fmax(x, y), self.fmax(x, z), self.fmax(y, z));
-        let middle = self.select(is_y, xz, xy);
-        let middle = self.select(is_x, yz, middle);
+        let (least, most) = (self.fmin(x, y), self.fmax(x, y));
+        let upper = self.fmin(most, z);
+        let (smallest, middle) = (self.fmin(least, z), self.fmax(least, upper));
         let (nan, no_z) = (self.fcmp(Fcc::Uno, x, y), self.fcmp(Fcc::Uno, z, z));
-        let (nan, least) = (self.or(nan, no_z), self.fmin3(x, y, z));
-        self.select(nan, least, middle)
+        let nan = self.or(nan, no_z);
+        self.select(nan, smallest, middle)
     }
 
     /// y − x of f32, where x is the first operand: its NaN is the result.

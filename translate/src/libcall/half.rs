@@ -51,16 +51,9 @@ pub fn med3_f16(x: u32, y: u32, z: u32, rules: Rules) -> u32 {
     if [x, y, z].into_iter().any(|x| F16.is_nan(u64::from(x))) {
         return extremum3_f16(x, y, z, rules, false);
     }
-    let max = |x, y| extremum_f16(x, y, rules, true);
-    let value = |x: u32| f32::from_bits(f16_to_f32(x, rules));
-    let largest = value(max(max(x, y), z));
-    if largest == value(x) {
-        max(y, z)
-    } else if largest == value(y) {
-        max(x, z)
-    } else {
-        max(x, y)
-    }
+    let least = extremum_f16(x, y, rules, false);
+    let upper = extremum_f16(extremum_f16(x, y, rules, true), z, rules, false);
+    extremum_f16(least, upper, rules, true)
 }
 
 /// The fixed quotient.

@@ -180,7 +180,7 @@ row_calls! {
     bits  ldexp_f16: u32 = (x: u32, n: u32), rules => ldexp_f16(x, n, rules);
     bits  min3_f16: u32 = (x: u32, y: u32, z: u32), rules => extremum3_f16(x, y, z, rules, false);
     bits  max3_f16: u32 = (x: u32, y: u32, z: u32), rules => extremum3_f16(x, y, z, rules, true);
-    float med3_f16: u32 = (x: u32, y: u32, z: u32), rules => med3_f16(x, y, z, rules);
+    bits  med3_f16: u32 = (x: u32, y: u32, z: u32), rules => med3_f16(x, y, z, rules);
     bits  div_fixup_f16: u32 = (q: u32, y: u32, x: u32), rules => div_fixup_f16(q, y, x, rules);
     bits  msad_u8: u32 = (a: u32, b: u32), _imm => msad_u8(a, b);
     bits  qsad_pk_u16_u8: u64 = (a: u64, b: u32, c: u64), clamp => quad_sad(a, b, c, clamp != 0, |a, b| sad_u8(a, b, 0));
