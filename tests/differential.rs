@@ -3,7 +3,7 @@
 //! Words are random but for the encoding and the opcode, so that all operand kinds and modifiers come up; values are
 //! drawn to hit the edges of the number formats; MODE and EXEC are random too. Rows that end a block, and memory,
 //! are tested elsewhere. `GCNJIT_DIFF_ROUNDS` sets how many words a row and encoding get, `GCNJIT_DIFF_SEED` the
-//! seed, `GCNJIT_DIFF_ONLY` a prefix of the mnemonics to test.
+//! seed, `GCNJIT_DIFF_ONLY` a prefix of the mnemonics to test, or a family.
 
 mod engines;
 
@@ -146,11 +146,12 @@ fn check_row(bench: &Bench, random: &mut Random, target: Target, op: Op, rounds:
 fn random_instructions() {
     let (rounds, seed) = (setting("GCNJIT_DIFF_ROUNDS", 4), setting("GCNJIT_DIFF_SEED", 1));
     let only = std::env::var("GCNJIT_DIFF_ONLY").unwrap_or_default();
+    let chosen = |op: &Op| op.info().name.starts_with(&only) || op.family() == only;
     let bench = Bench::new();
     let mut random = Random(seed);
     let (mut tested, mut failures) = (BTreeMap::new(), Vec::new());
     for target in TARGETS {
-        for op in Op::all().filter(|op| op.info().executed && op.info().name.starts_with(&only)) {
+        for op in Op::all().filter(|op| op.info().executed && chosen(op)) {
             if op.info().has(Note::EndsBlock) || !target.supports(op) {
                 continue;
             }

@@ -10,12 +10,13 @@
 //! - DPP: a source lane that is out of range or not in EXEC is invalid. A lane with an invalid source reads 0 if
 //!   bound_ctrl is set and is disabled otherwise; lanes outside of row_mask and bank_mask are disabled.
 //! - Results: omod and clamp of floats (see [`crate::fp`]); then the SDWA destination, or the 16-bit rule: a 16-bit
-//!   result clears the upper half of its register, except in gfx9's op_sel operations, which keep the other half.
+//!   result clears the upper half of its register, except in gfx9's op_sel and mixed operations, which keep the other half.
+//! - Mixed-precision sources are f32, or f16 halves made f32 on the way; inline constants have the source's format.
 //! - A lane mask gets 0 for every lane that is not enabled.
 
 use crate::fp::{Float, Fp};
 use crate::run::Machine;
-use gcnjit_isa::{Dpp, Ext, Format, Implicit, Inst, Note, Op, Operand, Sdwa, Sel, Ty, Unused, Vop2};
+use gcnjit_isa::{Dpp, Ext, Format, Implicit, Inst, Note, Op, Operand, Sdwa, Sel, Ty, Unused, Vop2, Vop3p};
 use gcnjit_rt::memory::{LDS_APERTURE, PRIVATE_APERTURE};
 use gcnjit_rt::{LANES, Row};
 use half::f16;
@@ -347,6 +348,9 @@ impl Machine<'_> {
 
     /// Reads source `i` of a vector instruction for all lanes, through the modifiers, into the source buffers.
     pub fn fetch(&mut self, inst: &Inst, i: usize, ty: Ty) {
+        if inst.op.info().has(Note::Mix) {
+            return self.fetch_mixed(inst, i);
+        }
         self.read(inst.src[i], ty, i);
         let exec = self.wave.exec();
         let raw = &mut self.buffers.src[i];
@@ -370,6 +374,23 @@ impl Machine<'_> {
         }
     }
 
+    /// Source `i` of a mixed-precision instruction as f32: op_sel_hi says that it is an f16, op_sel in which half.
+    fn fetch_mixed(&mut self, inst: &Inst, i: usize) {
+        let bit = |bits: u8| bits >> i & 1 != 0;
+        let mods = &inst.mods;
+        let ty = if bit(mods.op_sel_hi) { Ty::f16 } else { Ty::f32 };
+        self.read(inst.src[i], ty, i);
+        let (raw, fp) = (&mut self.buffers.src[i], &self.fp);
+        if ty == Ty::f16 {
+            let shift = if bit(mods.op_sel) { 16 } else { 0 };
+            for x in &mut raw[0] {
+                let half = f16::from_bits((*x >> shift) as u16);
+                *x = f32::to_bits(fp.convert(fp.half, fp.single, half));
+            }
+        }
+        signs(raw, Ty::f32, bit(mods.abs), bit(mods.neg));
+    }
+
     /// Reads an operand for all lanes into source buffer `i`, as it is.
     pub fn read(&mut self, operand: Operand, ty: Ty, i: usize) {
         let dwords = usize::from(ty.dwords());
@@ -379,7 +400,15 @@ impl Machine<'_> {
             }
             return;
         }
-        let bits = self.uniform(operand, ty);
+        if let (Operand::Sgpr(first), Ty::b128) = (operand, ty) {
+            self.buffers.src[i] = [0, 1, 2, 3].map(|dword| [self.wave.sgpr[(usize::from(first) + dword) & 127]; LANES]);
+            return;
+        }
+        let raw = &mut self.buffers.src[i];
+        if ty == Ty::b128 {
+            raw[2..].fill([0; LANES]);
+        }
+        let bits = self.uniform(operand, if ty == Ty::b128 { Ty::b64 } else { ty });
         let raw = &mut self.buffers.src[i];
         if ty == Ty::mask {
             raw[0] = std::array::from_fn(|lane| (bits >> lane & 1) as u32);
@@ -454,7 +483,11 @@ impl Machine<'_> {
         let old = &self.wave.vgpr[usize::from(first)];
         match &inst.ext {
             Ext::Sdwa(sdwa) if i == 0 => place(&mut raw[0], old, sdwa),
-            _ if is_half(ty) && inst.op.info().has(Note::OpSel) => place_half(&mut raw[0], old, inst.mods.op_sel),
+            _ if is_half(ty) => {
+                if let Some(high) = kept_half(inst) {
+                    place_half(&mut raw[0], old, high);
+                }
+            }
             _ => {}
         }
         for dword in 0..usize::from(ty.dwords()) {
@@ -551,10 +584,18 @@ fn place(row: &mut Row, old: &Row, sdwa: &Sdwa) {
     }
 }
 
-/// A 16-bit result of an operation with op_sel: into the half that bit 3 says, keeping the other.
-fn place_half(row: &mut Row, old: &Row, op_sel: u8) {
+/// Whether a 16-bit result goes to the high half, for instructions that keep the other half: those with op_sel, by its
+/// bit 3, and the mixed ones, by their name.
+fn kept_half(inst: &Inst) -> Option<bool> {
+    let high = matches!(inst.op, Op::Vop3p(Vop3p::v_fma_mixhi_f16 | Vop3p::v_mad_mixhi_f16));
+    let info = inst.op.info();
+    (info.has(Note::OpSel) || info.has(Note::Mix)).then_some(high || inst.mods.op_sel & 8 != 0)
+}
+
+/// A 16-bit result into one half, keeping the other.
+fn place_half(row: &mut Row, old: &Row, high: bool) {
     for (x, old) in row.iter_mut().zip(old) {
-        *x = if op_sel & 8 != 0 { *x << 16 | old & 0xffff } else { old & 0xffff_0000 | *x & 0xffff };
+        *x = if high { *x << 16 | old & 0xffff } else { old & 0xffff_0000 | *x & 0xffff };
     }
 }
 

@@ -284,6 +284,7 @@ pub fn v_cvt_pkaccum_u8_f32(e: &Fp, a: f32, byte: u32, old: u32) -> u32 {
 
 /// To an integer by the rounding mode, saturated to a byte; NaN to 0.
 pub(crate) fn to_byte(e: &Fp, a: f32) -> u8 {
+    let a = e.source(a);
     let rounded = match e.single.round {
         Round::NearestEven => a.rndne(),
         Round::Up => Float::ceil(a),

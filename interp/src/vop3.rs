@@ -7,7 +7,7 @@
 #![allow(missing_docs, reason = "a body is documented by its row and the ISA manual")]
 
 use crate::dispatch::vector;
-use crate::fp::{Float, Fp, fma, narrow, quiet};
+use crate::fp::{Float, Fp, Rules, fma, narrow, quiet};
 use crate::vop1::{norm_i16, norm_u16};
 use crate::vop2::{replace_byte, to_byte};
 use gcnjit_rt::math;
@@ -44,12 +44,12 @@ pub fn v_mad_f32(e: &Fp, a: f32, b: f32, c: f32) -> f32 {
 }
 
 /// The low bits of an exact unsigned result, saturated under clamp.
-fn unsigned(e: &Fp, x: u64) -> u32 {
+pub(crate) fn unsigned(e: &Fp, x: u64) -> u32 {
     if e.clamp { u32::try_from(x).unwrap_or(u32::MAX) } else { x as u32 }
 }
 
 /// The low bits of an exact signed result, saturated under clamp.
-fn signed(e: &Fp, x: i64) -> i32 {
+pub(crate) fn signed(e: &Fp, x: i64) -> i32 {
     if e.clamp { x.clamp(i32::MIN.into(), i32::MAX.into()) as i32 } else { x as i32 }
 }
 
@@ -77,7 +77,31 @@ fn major_axis(v: [f32; 3]) -> usize {
 pub fn v_cubeid_f32(e: &Fp, x: f32, y: f32, z: f32) -> f32 {
     let v = [x, y, z].map(|x| e.source(x));
     let axis = major_axis(v);
-    (2 * axis) as f32 + if v[axis] >= 0.0 { 0.0 } else { 1.0 }
+    (2 * axis) as f32 + if v[axis] < 0.0 { 1.0 } else { 0.0 }
+}
+
+/// `x` with the other sign if `negative`: NaNs too, as by the neg modifier.
+fn negated_if(e: &Fp, negative: bool, x: f32) -> f32 {
+    e.canonical(if negative { -x } else { x })
+}
+
+/// The coordinate that grows to the right on the face.
+pub fn v_cubesc_f32(e: &Fp, x: f32, y: f32, z: f32) -> f32 {
+    let [x, y, z] = [x, y, z].map(|x| e.source(x));
+    match major_axis([x, y, z]) {
+        2 => negated_if(e, z < 0.0, x),
+        1 => e.canonical(x),
+        _ => negated_if(e, x.is_nan() || x >= 0.0, z),
+    }
+}
+
+/// The coordinate that grows downwards on the face.
+pub fn v_cubetc_f32(e: &Fp, x: f32, y: f32, z: f32) -> f32 {
+    let [x, y, z] = [x, y, z].map(|x| e.source(x));
+    match major_axis([x, y, z]) {
+        1 => negated_if(e, y < 0.0, z),
+        _ => negated_if(e, true, y),
+    }
 }
 
 /// Twice the major coordinate.
@@ -301,7 +325,9 @@ pub fn v_div_fmas_f32(e: &Fp, a: f32, b: f32, c: f32, scaled: bool) -> f32 {
 pub fn v_div_fmas_f64(e: &Fp, a: f64, b: f64, c: f64, scaled: bool) -> f64 {
     let power = if e.source(c).abs() >= 2.0 { 128 } else { -128 };
     let result = fma(e.double.unflushed(), e.source(a), e.source(b), e.source(c));
-    if scaled { e.ldexp(result, power) } else { e.fma(a, b, c) }
+    // What is between the two steps is no source: it keeps denormals.
+    let inner = Fp { double: Rules { flush_in: false, ..e.double }, ..*e };
+    if scaled { inner.ldexp(result, power) } else { e.fma(a, b, c) }
 }
 
 pub fn v_msad_u8(e: &Fp, a: u32, b: u32, c: u32) -> u32 {
@@ -509,12 +535,22 @@ pub fn v_ashrrev_i64(_: &Fp, count: u32, a: i64) -> i64 {
     a.wrapping_shr(count)
 }
 
-pub fn v_cvt_pknorm_i16_f16(_: &Fp, a: f16, b: f16) -> [i16; 2] {
-    [a, b].map(|x| norm_i16(Float::to_f64(x)))
+/// 53 bits of 2/π at the place of the segment, further on for arguments from 2^55, as the number they stand for; 2^128
+/// times that for arguments from 2^945, which their own scaling takes back.
+pub fn v_trig_preop_f64(e: &Fp, a: f64, segment: u32) -> f64 {
+    let exponent = (a.to_bits() >> 52 & 0x7ff) as i32;
+    let skipped = 53 * (segment & 31) as i32 + (exponent - 1077).max(0);
+    let bit = |i: i32| math::TWO_OVER_PI.get(i as usize / 64).map_or(0, |word| word >> (63 - i % 64) & 1);
+    let bits = (skipped..skipped + 53).fold(0, |bits, i| bits << 1 | bit(i));
+    e.ldexp(bits as f64, if exponent >= 1968 { 128 } else { 0 } - 53 - skipped)
 }
 
-pub fn v_cvt_pknorm_u16_f16(_: &Fp, a: f16, b: f16) -> [u16; 2] {
-    [a, b].map(|x| norm_u16(Float::to_f64(x)))
+pub fn v_cvt_pknorm_i16_f16(e: &Fp, a: f16, b: f16) -> [i16; 2] {
+    [a, b].map(|x| norm_i16(Float::to_f64(e.source(x))))
+}
+
+pub fn v_cvt_pknorm_u16_f16(e: &Fp, a: f16, b: f16) -> [u16; 2] {
+    [a, b].map(|x| norm_u16(Float::to_f64(e.source(x))))
 }
 
 pub fn v_add_i32(e: &Fp, a: i32, b: i32) -> i32 {

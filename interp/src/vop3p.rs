@@ -1,12 +1,17 @@
 //! VOP3P: packed 16-bit, mixed precision and dot products (gfx9).
 //!
 //! op_sel, op_sel_hi, neg and neg_hi are applied before a body sees the halves. Packed integer additions saturate
-//! under clamp.
+//! under clamp, and so do dot products.
+//!
+//! The sources of the mixed operations come as f32 (see [`crate::operands`]). mad_mix computes as v_mad_f32 and fma_mix
+//! as v_fma_f32; the lo and hi forms round that result again, to f16. v_dot2_f32_f16 adds the products to the third
+//! source one after the other, each sum rounded.
 
 #![allow(missing_docs, reason = "a body is documented by its row and the ISA manual")]
 
 use crate::dispatch::vector;
 use crate::fp::Fp;
+use crate::vop3::{signed, unsigned};
 use crate::{vop2, vop3};
 use half::f16;
 
@@ -40,4 +45,77 @@ packed! {
     v_pk_mul_f16     f16 (a f16, b f16)        vop2::v_mul_f16;
     v_pk_min_f16     f16 (a f16, b f16)        vop2::v_min_f16;
     v_pk_max_f16     f16 (a f16, b f16)        vop2::v_max_f16;
+}
+
+pub fn v_fma_mix_f32(e: &Fp, a: f32, b: f32, c: f32) -> f32 {
+    e.fma(a, b, c)
+}
+
+pub fn v_mad_mix_f32(e: &Fp, a: f32, b: f32, c: f32) -> f32 {
+    e.mad(a, b, c)
+}
+
+pub fn v_fma_mixlo_f16(e: &Fp, a: f32, b: f32, c: f32) -> f16 {
+    e.convert(e.single, e.half, e.fma(a, b, c))
+}
+
+pub fn v_mad_mixlo_f16(e: &Fp, a: f32, b: f32, c: f32) -> f16 {
+    e.convert(e.single, e.half, e.mad(a, b, c))
+}
+
+pub fn v_fma_mixhi_f16(e: &Fp, a: f32, b: f32, c: f32) -> f16 {
+    v_fma_mixlo_f16(e, a, b, c)
+}
+
+pub fn v_mad_mixhi_f16(e: &Fp, a: f32, b: f32, c: f32) -> f16 {
+    v_mad_mixlo_f16(e, a, b, c)
+}
+
+pub fn v_dot2_f32_f16(e: &Fp, a: [f16; 2], b: [f16; 2], c: f32) -> f32 {
+    let [a, b] = [a, b].map(|halves| halves.map(|x| e.convert(e.half, e.single, x)));
+    e.fma(a[1], b[1], e.fma(a[0], b[0], c))
+}
+
+pub fn v_dot2_i32_i16(e: &Fp, a: [i16; 2], b: [i16; 2], c: i32) -> i32 {
+    let product = |i: usize| i64::from(a[i]) * i64::from(b[i]);
+    signed(e, product(0) + product(1) + i64::from(c))
+}
+
+pub fn v_dot2_u32_u16(e: &Fp, a: [u16; 2], b: [u16; 2], c: u32) -> u32 {
+    let product = |i: usize| u64::from(a[i]) * u64::from(b[i]);
+    unsigned(e, product(0) + product(1) + u64::from(c))
+}
+
+/// The sum of the products of the elements, `width` bits each.
+fn dot(a: u32, b: u32, width: u32, element: fn(u32, u32) -> i64) -> i64 {
+    (0..32)
+        .step_by(width as usize)
+        .map(|i| element(a << (32 - width - i), width) * element(b << (32 - width - i), width))
+        .sum()
+}
+
+/// The top `width` bits.
+fn top_signed(x: u32, width: u32) -> i64 {
+    i64::from(x as i32 >> (32 - width))
+}
+
+/// The top `width` bits.
+fn top_unsigned(x: u32, width: u32) -> i64 {
+    i64::from(x >> (32 - width))
+}
+
+pub fn v_dot4_i32_i8(e: &Fp, a: u32, b: u32, c: i32) -> i32 {
+    signed(e, dot(a, b, 8, top_signed) + i64::from(c))
+}
+
+pub fn v_dot4_u32_u8(e: &Fp, a: u32, b: u32, c: u32) -> u32 {
+    unsigned(e, dot(a, b, 8, top_unsigned) as u64 + u64::from(c))
+}
+
+pub fn v_dot8_i32_i4(e: &Fp, a: u32, b: u32, c: i32) -> i32 {
+    signed(e, dot(a, b, 4, top_signed) + i64::from(c))
+}
+
+pub fn v_dot8_u32_u4(e: &Fp, a: u32, b: u32, c: u32) -> u32 {
+    unsigned(e, dot(a, b, 4, top_unsigned) as u64 + u64::from(c))
 }

@@ -15,6 +15,7 @@ pub fn mxcsr(mode: Mode, fenv: Fenv) -> u32 {
     match fenv {
         Fenv::Any | Fenv::F32 => word(mode.round32(), mode.denormals32()),
         Fenv::F64 => word(mode.round64(), mode.denormals64()),
+        Fenv::F64Keep => word(mode.round64(), Denormals { flush_out: false, ..mode.denormals64() }),
         Fenv::Flush => word(mode.round32(), Denormals { flush_in: true, flush_out: true }),
     }
 }

@@ -10,7 +10,7 @@ use gcnjit_isa::{Inst, Op};
 
 /// Results of a pure body.
 pub trait Results {
-    /// In the order of the row.
+    /// In the order of the row; a `b128` takes four.
     fn values(self) -> Vec<Value>;
 }
 
@@ -23,6 +23,13 @@ impl Results for Value {
 impl Results for (Value, Value) {
     fn values(self) -> Vec<Value> {
         vec![self.0, self.1]
+    }
+}
+
+/// A `b128`: its dwords.
+impl Results for [Value; 4] {
+    fn values(self) -> Vec<Value> {
+        self.to_vec()
     }
 }
 
@@ -45,6 +52,7 @@ macro_rules! body {
     }};
     (! $name:ident $b:ident $inst:ident $types:tt) => { $name($b, $inst) };
     (? $name:ident $b:ident $inst:ident $types:tt) => { $b.unimplemented($inst, "the row is not executed yet") };
+    (@next $values:ident b128) => { std::array::from_fn::<_, 4, _>(|_| body!(@next $values dword)) };
     (@next $values:ident $s:ident) => { $values.next().expect("a value for each source type") };
 }
 

@@ -41,6 +41,35 @@ impl Builder {
         self.extremum(x, y, greater, both)
     }
 
+    /// The smallest of three f32 or f64.
+    pub fn fmin3(&mut self, x: Value, y: Value, z: Value) -> Value {
+        let least = self.fmin(x, y);
+        self.fmin(least, z)
+    }
+
+    /// The largest of three f32 or f64.
+    pub fn fmax3(&mut self, x: Value, y: Value, z: Value) -> Value {
+        let largest = self.fmax(x, y);
+        self.fmax(largest, z)
+    }
+
+    /// The one in the middle of three f32; the smallest if there is a NaN.
+    pub fn fmed3(&mut self, x: Value, y: Value, z: Value) -> Value {
+        let (least, most) = (self.fmin(x, y), self.fmax(x, y));
+        let upper = self.fmin(most, z);
+        let (smallest, middle) = (self.fmin(least, z), self.fmax(least, upper));
+        let (nan, no_z) = (self.fcmp(Fcc::Uno, x, y), self.fcmp(Fcc::Uno, z, z));
+        let nan = self.or(nan, no_z);
+        self.select(nan, smallest, middle)
+    }
+
+    /// y − x of f32, where x is the first operand: its NaN is the result.
+    pub fn fsubrev(&mut self, x: Value, y: Value) -> Value {
+        let (difference, nan) = (self.fsub(y, x), self.fcmp(Fcc::Uno, x, x));
+        let quiet = self.or_bits(x, 1 << 22);
+        self.select(nan, quiet, difference)
+    }
+
     /// `first`: x is the result. `equal`: the result if they are equal, which decides the sign of zero.
     fn extremum(&mut self, x: Value, y: Value, first: Value, equal: Value) -> Value {
         let result = self.select(first, x, y);
@@ -69,6 +98,11 @@ impl Builder {
     pub fn canonical(&mut self, x: Value) -> Value {
         let one = if self.ty(x) == Width::B64 { self.b64(1.0_f64.to_bits()) } else { self.b32(1.0_f32.to_bits()) };
         self.fmul(x, one)
+    }
+
+    /// The rules of a conversion from f32 to f16.
+    pub fn rules_f32_to_f16(&self) -> u32 {
+        self.rules_f16_conversion() | (self.rules_f32() >> 2 & 1) << 4
     }
 
     /// A libcall on f16 operands that depends on IEEE mode (bit 5).
@@ -114,6 +148,11 @@ impl Builder {
         let low: Vec<Value> = args.iter().map(|arg| self.and_bits(*arg, 0xffff)).collect();
         let high: Vec<Value> = args.iter().map(|arg| self.shr_by(*arg, 16)).collect();
         let (low, high) = (f(self, &low), f(self, &high));
+        self.halves(low, high)
+    }
+
+    /// The low halves of two values as a dword.
+    pub fn halves(&mut self, low: Value, high: Value) -> Value {
         let (low, high) = (self.and_bits(low, 0xffff), self.shl_by(high, 16));
         self.or(low, high)
     }
@@ -122,5 +161,32 @@ impl Builder {
     pub fn mad_f32(&mut self, x: Value, y: Value, z: Value) -> Value {
         let product = self.op(Op::FMul, Width::B32, Fenv::Flush, &[x, y], 0);
         self.op(Op::FAdd, Width::B32, Fenv::Flush, &[product, z], 0)
+    }
+
+    /// a · b of f32, with +0 for a zero factor; denormals as `fenv` has it.
+    pub fn mul_legacy(&mut self, x: Value, y: Value, fenv: Fenv) -> Value {
+        let zero = self.b32(0);
+        let [no_x, no_y] = [x, y].map(|v| self.op(Op::Fcmp(Fcc::Eq), Width::B1, fenv, &[v, zero], 0));
+        let product = self.op(Op::FMul, Width::B32, fenv, &[x, y], 0);
+        let none = self.or(no_x, no_y);
+        self.select(none, zero, product)
+    }
+
+    /// The same plus c, as [`Builder::mad_f32`].
+    pub fn mad_legacy(&mut self, x: Value, y: Value, z: Value) -> Value {
+        let product = self.mul_legacy(x, y, Fenv::Flush);
+        self.op(Op::FAdd, Width::B32, Fenv::Flush, &[product, z], 0)
+    }
+
+    /// An f32 rounded to an integer by MODE, in a byte: limited to 0 and 255, NaN to 0.
+    pub fn to_byte(&mut self, x: Value) -> Value {
+        let whole = match self.mode.round32() {
+            Round::NearestEven => self.fnearest(x),
+            Round::Up => self.fceil(x),
+            Round::Down => self.ffloor(x),
+            Round::Zero => self.ftrunc(x),
+        };
+        let (integer, most) = (self.f_to_u(whole), self.b32(255));
+        self.min_u(integer, most)
     }
 }

@@ -10,6 +10,7 @@
 mod dispatch;
 mod operands;
 mod regs;
+mod saturate;
 
 mod ds;
 mod flat;

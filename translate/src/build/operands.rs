@@ -4,7 +4,7 @@
 use super::{Builder, Result};
 use crate::lane::{Fcc, Shape, Ty as Width, Value};
 use crate::libcall::{RowOp, UniformOp};
-use gcnjit_isa::{Dpp, Ext, Format, Inst, Note, Op, Operand, Sdwa, Sel, Ty, Unused, Vop2};
+use gcnjit_isa::{Dpp, Ext, Format, Inst, Note, Op, Operand, Sdwa, Sel, Ty, Unused, Vop2, Vop3p};
 use gcnjit_rt::memory::{LDS_APERTURE, PRIVATE_APERTURE};
 use gcnjit_rt::wave::reg;
 
@@ -33,13 +33,26 @@ pub mod vector {
 
     /// The values of a vector row's sources, through the modifiers.
     pub fn sources(b: &mut Builder, inst: &Inst) -> Result<Vec<Value>> {
-        (0..inst.op.info().srcs.len()).map(|i| b.source(inst, i)).collect()
+        let mut values = Vec::new();
+        for (i, ty) in inst.op.info().srcs.iter().enumerate() {
+            match ty {
+                Ty::b128 => values.extend(b.dwords(inst, i)?),
+                _ => values.push(b.source(inst, i)?),
+            }
+        }
+        Ok(values)
     }
 
     /// Writes a vector row's results to the lanes that the instruction is enabled for.
     pub fn commit(b: &mut Builder, inst: &Inst, values: Vec<Value>) -> Result {
         let enabled = b.enabled(inst);
         let types = inst.op.info().dsts;
+        if let (Operand::Vgpr(first), [Ty::b128]) = (inst.dst[0], types) {
+            for (dword, value) in (0..).zip(values) {
+                b.write_dword(first.wrapping_add(dword), value, enabled);
+            }
+            return Ok(());
+        }
         for (i, value) in values.into_iter().enumerate() {
             b.set_result(inst, i, types[i], value, enabled);
         }
@@ -53,6 +66,16 @@ fn is_half(ty: Ty) -> bool {
 
 fn is_pair(ty: Ty) -> bool {
     matches!(ty, Ty::v2f16 | Ty::v2i16 | Ty::v2u16 | Ty::v2b16)
+}
+
+/// Whether a 16-bit result goes to the high half, for instructions that keep the other half: those with op_sel, by its
+/// bit 3, and the mixed ones, by their name.
+fn kept_half(inst: &Inst) -> Option<bool> {
+    let info = inst.op.info();
+    if info.has(Note::Mix) {
+        return Some(matches!(inst.op, Op::Vop3p(Vop3p::v_fma_mixhi_f16 | Vop3p::v_mad_mixhi_f16)));
+    }
+    info.has(Note::OpSel).then_some(inst.mods.op_sel & 8 != 0)
 }
 
 /// Where `sel` is in a dword: its first bit and its width.
@@ -142,11 +165,11 @@ impl Builder {
 
     /// Source `i` of a vector instruction, through the modifiers, cut to its type.
     pub fn source(&mut self, inst: &Inst, i: usize) -> Result<Value> {
+        if inst.op.info().has(Note::Mix) {
+            return self.mixed_source(inst, i);
+        }
         let ty = inst.op.info().srcs[i];
-        let mut value = match inst.src[i] {
-            Operand::Vgpr(first) if self.gpr_idx >> i & 1 != 0 => self.indexed_source(first, ty),
-            operand => self.operand(inst, operand, ty)?,
-        };
+        let mut value = self.plain_source(inst, i, ty)?;
         match &inst.ext {
             Ext::Sdwa(sdwa) if i < 2 => value = self.selected(value, sdwa.src_sel[i], sdwa.sext >> i & 1 != 0),
             Ext::Dpp(dpp) if i == 0 => value = self.moved(value, dpp),
@@ -164,6 +187,44 @@ impl Builder {
             }
         }
         Ok(self.cut_to(value, ty))
+    }
+
+    /// The dwords of source `i`, a `b128` without modifiers. A constant has 64 bits.
+    fn dwords(&mut self, inst: &Inst, i: usize) -> Result<[Value; 4]> {
+        let operand = inst.src[i];
+        let zero = self.b32(0);
+        Ok(match operand {
+            Operand::Vgpr(first) if self.gpr_idx >> i & 1 != 0 => {
+                [0, 1, 2, 3].map(|dword| self.indexed_source(first.wrapping_add(dword), Ty::b32))
+            }
+            Operand::Vgpr(first) => [0, 1, 2, 3].map(|dword| self.vgpr(first.wrapping_add(dword))),
+            Operand::Sgpr(first) => [0, 1, 2, 3].map(|dword| self.sgpr(first + dword)),
+            _ => {
+                let value = self.uniform(inst, operand, Ty::b64)?;
+                [self.lo(value), self.hi(value), zero, zero]
+            }
+        })
+    }
+
+    /// Source `i` of a mixed-precision instruction as f32: op_sel_hi says that it is an f16, op_sel in which half.
+    fn mixed_source(&mut self, inst: &Inst, i: usize) -> Result<Value> {
+        let bit = |bits: u8| bits >> i & 1 != 0;
+        let mods = &inst.mods;
+        let ty = if bit(mods.op_sel_hi) { Ty::f16 } else { Ty::f32 };
+        let mut value = self.plain_source(inst, i, ty)?;
+        if ty == Ty::f16 {
+            let half = self.shr_by(value, if bit(mods.op_sel) { 16 } else { 0 });
+            value = self.f16_source(half);
+        }
+        Ok(self.signs(value, Ty::f32, bit(mods.abs), bit(mods.neg)))
+    }
+
+    /// Source `i` of a vector instruction before its modifiers, but for indexing.
+    fn plain_source(&mut self, inst: &Inst, i: usize, ty: Ty) -> Result<Value> {
+        match inst.src[i] {
+            Operand::Vgpr(first) if self.gpr_idx >> i & 1 != 0 => Ok(self.indexed_source(first, ty)),
+            operand => self.operand(inst, operand, ty),
+        }
     }
 
     /// A VGPR source under indexing by M0.
@@ -278,10 +339,10 @@ impl Builder {
         }
         let Operand::Vgpr(first) = inst.dst[i] else { return };
         let value = self.modified(value, ty, inst.mods.omod, inst.mods.clamp);
-        let value = match &inst.ext {
-            Ext::Sdwa(sdwa) if i == 0 => self.placed(value, first, sdwa),
-            _ if is_half(ty) && inst.op.info().has(Note::OpSel) => self.placed_half(value, first, inst.mods.op_sel),
-            _ if is_half(ty) => self.and_bits(value, 0xffff),
+        let value = if is_half(ty) { self.and_bits(value, 0xffff) } else { value };
+        let value = match (&inst.ext, kept_half(inst)) {
+            (Ext::Sdwa(sdwa), _) if i == 0 => self.placed(value, first, sdwa),
+            (_, Some(high)) if is_half(ty) => self.placed_half(value, first, high),
             _ => value,
         };
         self.write_result(first, ty, value, enabled);
@@ -339,16 +400,12 @@ impl Builder {
         }
     }
 
-    /// A 16-bit result of an operation with op_sel: into the half that bit 3 says, keeping the other.
-    fn placed_half(&mut self, value: Value, register: u8, op_sel: u8) -> Value {
+    /// A 16-bit result into one half, keeping the other.
+    fn placed_half(&mut self, value: Value, register: u8, high: bool) -> Value {
         let old = self.old_result(register);
-        if op_sel & 8 != 0 {
-            let (new, old) = (self.shl_by(value, 16), self.and_bits(old, 0xffff));
-            self.or(new, old)
-        } else {
-            let (new, old) = (self.and_bits(value, 0xffff), self.and_bits(old, 0xffff_0000));
-            self.or(new, old)
-        }
+        let (new, kept) = if high { (self.shl_by(value, 16), 0xffff) } else { (value, 0xffff_0000) };
+        let old = self.and_bits(old, kept);
+        self.or(new, old)
     }
 
     /// omod and clamp of a float result.

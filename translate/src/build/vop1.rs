@@ -58,7 +58,7 @@ fn v_mov_fed_b32(_: &mut Builder, x: Value) -> Value {
 }
 
 fn v_cvt_f16_f32(b: &mut Builder, x: Value) -> Value {
-    let rules = b.rules_f16_conversion() | (b.rules_f32() >> 2 & 1) << 4;
+    let rules = b.rules_f32_to_f16();
     b.call(Width::B32, RowOp::f32_to_f16, &[x], rules)
 }
 

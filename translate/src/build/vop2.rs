@@ -2,9 +2,10 @@
 
 use super::operands::vector::{commit, sources};
 use super::{Builder, Result};
-use crate::lane::{Op, Ty as Width, Value};
+use crate::lane::{Fcc, Fenv, Op, Ty as Width, Value};
 use crate::libcall::RowOp;
 use gcnjit_isa::{Inst, Operand, Ty};
+use gcnjit_rt::Round;
 
 type Pair = (Value, Value);
 
@@ -20,6 +21,15 @@ fn v_sub_f32(b: &mut Builder, x: Value, y: Value) -> Value {
     b.fsub(x, y)
 }
 
+fn v_subrev_f32(b: &mut Builder, x: Value, y: Value) -> Value {
+    b.fsubrev(x, y)
+}
+
+/// Zero times anything is +0.
+pub(super) fn v_mul_legacy_f32(b: &mut Builder, x: Value, y: Value) -> Value {
+    b.mul_legacy(x, y, Fenv::F32)
+}
+
 fn v_mul_f32(b: &mut Builder, x: Value, y: Value) -> Value {
     b.fmul(x, y)
 }
@@ -28,8 +38,16 @@ fn v_mul_i32_i24(b: &mut Builder, x: Value, y: Value) -> Value {
     b.mul(x, y)
 }
 
+fn v_mul_hi_i32_i24(b: &mut Builder, x: Value, y: Value) -> Value {
+    b.mul_hi_s(x, y)
+}
+
 fn v_mul_u32_u24(b: &mut Builder, x: Value, y: Value) -> Value {
     b.mul(x, y)
+}
+
+fn v_mul_hi_u32_u24(b: &mut Builder, x: Value, y: Value) -> Value {
+    b.mul_hi_u(x, y)
 }
 
 fn v_min_f32(b: &mut Builder, x: Value, y: Value) -> Value {
@@ -46,6 +64,18 @@ fn v_min_i32(b: &mut Builder, x: Value, y: Value) -> Value {
 
 fn v_max_i32(b: &mut Builder, x: Value, y: Value) -> Value {
     b.max_s(x, y)
+}
+
+/// The second source if one is NaN; neither is quieted or flushed.
+fn v_min_legacy_f32(b: &mut Builder, x: Value, y: Value) -> Value {
+    let less = b.fcmp(Fcc::Lt, x, y);
+    b.select(less, x, y)
+}
+
+/// The second source if one is NaN.
+fn v_max_legacy_f32(b: &mut Builder, x: Value, y: Value) -> Value {
+    let not_less = b.fcmp(Fcc::Le, y, x);
+    b.select(not_less, x, y)
 }
 
 fn v_min_u32(b: &mut Builder, x: Value, y: Value) -> Value {
@@ -76,12 +106,20 @@ fn v_or_b32(b: &mut Builder, x: Value, y: Value) -> Value {
     b.or(x, y)
 }
 
+fn v_lshr_b32(b: &mut Builder, x: Value, n: Value) -> Value {
+    b.lane_shr(x, n)
+}
+
 fn v_xor_b32(b: &mut Builder, x: Value, y: Value) -> Value {
     b.xor(x, y)
 }
 
 fn v_mac_f32(b: &mut Builder, x: Value, y: Value, z: Value) -> Value {
     b.mad_f32(x, y, z)
+}
+
+fn v_ashr_i32(b: &mut Builder, x: Value, n: Value) -> Value {
+    b.lane_sar(x, n)
 }
 
 fn v_madmk_f32(b: &mut Builder, x: Value, k: Value, y: Value) -> Value {
@@ -92,10 +130,22 @@ fn v_madak_f32(b: &mut Builder, x: Value, y: Value, k: Value) -> Value {
     b.mad_f32(x, y, k)
 }
 
+/// A sum and its carry; all ones instead under clamp.
+fn carry_out(b: &mut Builder, sum: Value, carry: Value) -> Pair {
+    let most = b.b32(u32::MAX);
+    (if b.clamp { b.select(carry, most, sum) } else { sum }, carry)
+}
+
+/// A difference and its borrow; zero instead under clamp.
+fn borrow_out(b: &mut Builder, difference: Value, borrow: Value) -> Pair {
+    let least = b.b32(0);
+    (if b.clamp { b.select(borrow, least, difference) } else { difference }, borrow)
+}
+
 fn v_add_co_u32(b: &mut Builder, x: Value, y: Value) -> Pair {
     let sum = b.add(x, y);
     let carry = b.ult(sum, x);
-    (sum, carry)
+    carry_out(b, sum, carry)
 }
 
 fn v_lshl_b32(b: &mut Builder, x: Value, n: Value) -> Value {
@@ -103,8 +153,8 @@ fn v_lshl_b32(b: &mut Builder, x: Value, n: Value) -> Value {
 }
 
 fn v_sub_co_u32(b: &mut Builder, x: Value, y: Value) -> Pair {
-    let borrow = b.ult(x, y);
-    (b.sub(x, y), borrow)
+    let (difference, borrow) = (b.sub(x, y), b.ult(x, y));
+    borrow_out(b, difference, borrow)
 }
 
 fn v_subrev_co_u32(b: &mut Builder, x: Value, y: Value) -> Pair {
@@ -112,7 +162,7 @@ fn v_subrev_co_u32(b: &mut Builder, x: Value, y: Value) -> Pair {
 }
 
 /// Bit 31 of the carries out of every bit of x + y (+ 1) = sum, as a B1.
-fn carry_out(b: &mut Builder, x: Value, y: Value, sum: Value) -> Value {
+fn carry_of(b: &mut Builder, x: Value, y: Value, sum: Value) -> Value {
     let (both, either) = (b.and(x, y), b.or(x, y));
     let propagated = b.andn(either, sum);
     let carries = b.or(both, propagated);
@@ -124,7 +174,8 @@ fn v_addc_co_u32(b: &mut Builder, x: Value, y: Value, carry: Value) -> Pair {
     let one = b.b1_to_b32(carry);
     let sum = b.add(x, y);
     let sum = b.add(sum, one);
-    (sum, carry_out(b, x, y, sum))
+    let carry = carry_of(b, x, y, sum);
+    carry_out(b, sum, carry)
 }
 
 /// x − y − borrow borrows where the sum of the difference and y carries.
@@ -132,14 +183,15 @@ fn v_subb_co_u32(b: &mut Builder, x: Value, y: Value, borrow: Value) -> Pair {
     let one = b.b1_to_b32(borrow);
     let difference = b.sub(x, y);
     let difference = b.sub(difference, one);
-    (difference, carry_out(b, difference, y, x))
+    let borrow = carry_of(b, difference, y, x);
+    borrow_out(b, difference, borrow)
 }
 
 fn v_subbrev_co_u32(b: &mut Builder, x: Value, y: Value, borrow: Value) -> Pair {
     v_subb_co_u32(b, y, x, borrow)
 }
 
-fn v_add_f16(b: &mut Builder, x: Value, y: Value) -> Value {
+pub(super) fn v_add_f16(b: &mut Builder, x: Value, y: Value) -> Value {
     b.f16(RowOp::add_f16, &[x, y])
 }
 
@@ -147,49 +199,110 @@ fn v_sub_f16(b: &mut Builder, x: Value, y: Value) -> Value {
     b.f16(RowOp::sub_f16, &[x, y])
 }
 
-fn v_mul_f16(b: &mut Builder, x: Value, y: Value) -> Value {
+fn v_subrev_f16(b: &mut Builder, x: Value, y: Value) -> Value {
+    b.f16(RowOp::subrev_f16, &[x, y])
+}
+
+pub(super) fn v_mul_f16(b: &mut Builder, x: Value, y: Value) -> Value {
     b.f16(RowOp::mul_f16, &[x, y])
 }
 
-fn v_add_u16(b: &mut Builder, x: Value, y: Value) -> Value {
-    b.add(x, y)
+fn v_mac_f16(b: &mut Builder, x: Value, y: Value, z: Value) -> Value {
+    b.f16(RowOp::mad_f16, &[x, y, z])
 }
 
-fn v_sub_u16(b: &mut Builder, x: Value, y: Value) -> Value {
-    b.sub(x, y)
+fn v_madmk_f16(b: &mut Builder, x: Value, k: Value, y: Value) -> Value {
+    b.f16(RowOp::mad_f16, &[x, k, y])
 }
 
-fn v_mul_lo_u16(b: &mut Builder, x: Value, y: Value) -> Value {
+fn v_madak_f16(b: &mut Builder, x: Value, y: Value, k: Value) -> Value {
+    b.f16(RowOp::mad_f16, &[x, y, k])
+}
+
+pub(super) fn v_add_u16(b: &mut Builder, x: Value, y: Value) -> Value {
+    let sum = b.add(x, y);
+    b.unsigned_16(sum)
+}
+
+pub(super) fn v_sub_u16(b: &mut Builder, x: Value, y: Value) -> Value {
+    b.sub_unsigned(x, y)
+}
+
+fn v_subrev_u16(b: &mut Builder, x: Value, y: Value) -> Value {
+    b.sub_unsigned(y, x)
+}
+
+pub(super) fn v_mul_lo_u16(b: &mut Builder, x: Value, y: Value) -> Value {
     b.mul(x, y)
 }
 
-fn v_ashrrev_i16(b: &mut Builder, n: Value, x: Value) -> Value {
+pub(super) fn v_lshlrev_b16(b: &mut Builder, n: Value, x: Value) -> Value {
+    let n = b.and_bits(n, 15);
+    b.lane_shl(x, n)
+}
+
+pub(super) fn v_lshrrev_b16(b: &mut Builder, n: Value, x: Value) -> Value {
+    let n = b.and_bits(n, 15);
+    b.lane_shr(x, n)
+}
+
+pub(super) fn v_ashrrev_i16(b: &mut Builder, n: Value, x: Value) -> Value {
     let n = b.and_bits(n, 15);
     b.lane_sar(x, n)
 }
 
-fn v_max_f16(b: &mut Builder, x: Value, y: Value) -> Value {
+pub(super) fn v_max_f16(b: &mut Builder, x: Value, y: Value) -> Value {
     b.f16_extremum(RowOp::max_f16, &[x, y])
 }
 
-fn v_min_f16(b: &mut Builder, x: Value, y: Value) -> Value {
+pub(super) fn v_min_f16(b: &mut Builder, x: Value, y: Value) -> Value {
     b.f16_extremum(RowOp::min_f16, &[x, y])
 }
 
-fn v_max_u16(b: &mut Builder, x: Value, y: Value) -> Value {
+pub(super) fn v_max_u16(b: &mut Builder, x: Value, y: Value) -> Value {
     b.max_u(x, y)
 }
 
+pub(super) fn v_max_i16(b: &mut Builder, x: Value, y: Value) -> Value {
+    b.max_s(x, y)
+}
+
+pub(super) fn v_min_u16(b: &mut Builder, x: Value, y: Value) -> Value {
+    b.min_u(x, y)
+}
+
+pub(super) fn v_min_i16(b: &mut Builder, x: Value, y: Value) -> Value {
+    b.min_s(x, y)
+}
+
+fn v_ldexp_f16(b: &mut Builder, x: Value, n: Value) -> Value {
+    b.f16(RowOp::ldexp_f16, &[x, n])
+}
+
 fn v_add_u32(b: &mut Builder, x: Value, y: Value) -> Value {
-    b.add(x, y)
+    b.add_unsigned(x, y)
 }
 
 fn v_sub_u32(b: &mut Builder, x: Value, y: Value) -> Value {
-    b.sub(x, y)
+    b.sub_unsigned(x, y)
 }
 
 fn v_subrev_u32(b: &mut Builder, x: Value, y: Value) -> Value {
-    b.sub(y, x)
+    b.sub_unsigned(y, x)
+}
+
+fn v_fmac_f32(b: &mut Builder, x: Value, y: Value, z: Value) -> Value {
+    b.fma(x, y, z)
+}
+
+fn v_xnor_b32(b: &mut Builder, x: Value, y: Value) -> Value {
+    let different = b.xor(x, y);
+    b.not(different)
+}
+
+fn v_cvt_pkaccum_u8_f32(b: &mut Builder, x: Value, n: Value, old: Value) -> Value {
+    let byte = b.to_byte(x);
+    b.call(Width::B32, RowOp::replace_byte, &[byte, n, old], 0)
 }
 
 fn v_ldexp_f32(b: &mut Builder, x: Value, n: Value) -> Value {
@@ -227,7 +340,7 @@ fn v_bcnt_u32_b32(b: &mut Builder, x: Value, y: Value) -> Value {
 /// Ones of source 0 below the lane's own bit, of the mask's half, plus source 1.
 fn masked_count(b: &mut Builder, inst: &Inst, half: u32) -> Result {
     let (x, y) = (b.source(inst, 0)?, b.source(inst, 1)?);
-    let lane = b.op(Op::LaneId, Width::B32, crate::lane::Fenv::Any, &[], 0);
+    let lane = b.op(Op::LaneId, Width::B32, Fenv::Any, &[], 0);
     let count = b.call(Width::B32, RowOp::mbcnt, &[x, lane], half);
     let sum = b.add(count, y);
     commit(b, inst, vec![sum])
@@ -239,6 +352,54 @@ fn v_mbcnt_lo_u32_b32(b: &mut Builder, inst: &Inst) -> Result {
 
 fn v_mbcnt_hi_u32_b32(b: &mut Builder, inst: &Inst) -> Result {
     masked_count(b, inst, 1)
+}
+
+fn v_mac_legacy_f32(b: &mut Builder, x: Value, y: Value, z: Value) -> Value {
+    b.mad_legacy(x, y, z)
+}
+
+fn v_bfm_b32(b: &mut Builder, width: Value, start: Value) -> Value {
+    let field = ones(b, width);
+    b.lane_shl(field, start)
+}
+
+/// `width` ones, 0 to 31 of them.
+pub(super) fn ones(b: &mut Builder, width: Value) -> Value {
+    let one = b.b32(1);
+    let end = b.lane_shl(one, width);
+    b.sub(end, one)
+}
+
+fn v_cvt_pknorm_i16_f32(b: &mut Builder, x: Value, y: Value) -> Value {
+    packed_norm(b, RowOp::norm_i16, [x, y])
+}
+
+fn v_cvt_pknorm_u16_f32(b: &mut Builder, x: Value, y: Value) -> Value {
+    packed_norm(b, RowOp::norm_u16, [x, y])
+}
+
+/// Two f32 as normalised integers.
+fn packed_norm(b: &mut Builder, op: RowOp, values: [Value; 2]) -> Value {
+    let [low, high] = values.map(|x| b.call(Width::B32, op, &[x], 0));
+    b.halves(low, high)
+}
+
+/// Rounds towards zero whatever MODE says.
+fn v_cvt_pkrtz_f16_f32(b: &mut Builder, x: Value, y: Value) -> Value {
+    let rules = b.rules_f32_to_f16() | Round::Zero as u32;
+    let [low, high] = [x, y].map(|x| b.call(Width::B32, RowOp::f32_to_f16, &[x], rules));
+    b.halves(low, high)
+}
+
+fn v_cvt_pk_u16_u32(b: &mut Builder, x: Value, y: Value) -> Value {
+    let most = b.b32(0xffff);
+    let (low, high) = (b.min_u(x, most), b.min_u(y, most));
+    b.halves(low, high)
+}
+
+fn v_cvt_pk_i16_i32(b: &mut Builder, x: Value, y: Value) -> Value {
+    let [low, high] = [x, y].map(|x| b.limited(x, -0x8000, 0x7fff));
+    b.halves(low, high)
 }
 
 gcnjit_isa::vop2! { rows }

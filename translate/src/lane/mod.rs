@@ -87,6 +87,8 @@ pub enum Fenv {
     F64,
     /// MODE's rounding of f32, denormals flushed (v_mad_f32).
     Flush,
+    /// As `F64`, but results keep denormals (v_div_fmas_f64).
+    F64Keep,
 }
 
 /// What a node does. Arguments are in order; a doc comment holds for the variants up to the next one.

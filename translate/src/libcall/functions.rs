@@ -233,7 +233,7 @@ pub(super) fn compose(format: Format, negative: bool, integer: u64, exponent: i3
 }
 
 /// x · 2^n in a format, rounded once.
-fn ldexp(format: Format, x: u64, n: i32, rules: Rules) -> u64 {
+pub(super) fn ldexp(format: Format, x: u64, n: i32, rules: Rules) -> u64 {
     let magnitude = format.magnitude(x);
     let sign = x - magnitude;
     if format.is_nan(x) {
@@ -362,7 +362,7 @@ pub fn f32_to_f16(x: u32, rules: Rules) -> u32 {
 }
 
 /// An f16 operation that is exact in f64, rounded once: the first NaN, quieted, or the default NaN.
-fn f16_op(x: u32, y: u32, rules: Rules, op: impl Fn(f64, f64) -> f64) -> u32 {
+pub(super) fn f16_op(x: u32, y: u32, rules: Rules, op: impl Fn(f64, f64) -> f64) -> u32 {
     for source in [x, y] {
         if F16.is_nan(u64::from(source & 0xffff)) {
             return source & 0xffff | 0x200;
@@ -386,7 +386,7 @@ pub fn sub_f16(x: u32, y: u32, rules: Rules) -> u32 {
 }
 
 /// The exact sum; of opposite numbers −0 when rounding down, +0 otherwise.
-fn directed_sum(x: f64, y: f64, rules: Rules) -> f64 {
+pub(super) fn directed_sum(x: f64, y: f64, rules: Rules) -> f64 {
     let sum = x + y;
     let opposite = x.is_sign_negative() != y.is_sign_negative();
     if sum == 0.0 && opposite && rules & 3 == 2 { -0.0 } else { sum }
@@ -411,8 +411,12 @@ pub fn clamp_f16(x: u32, dx10: bool) -> u32 {
 
 /// v_div_fixup: the quotient `q` of x / y, or the special result that the operands call for. A quotient whose
 /// exponent would be below `underflow` is zero.
-fn div_fixup(format: Format, q: u64, y: u64, x: u64, rules: Rules) -> u64 {
-    let underflow = if format.significand == 23 { -150 } else { -1075 };
+pub(super) fn div_fixup(format: Format, q: u64, y: u64, x: u64, rules: Rules) -> u64 {
+    let underflow = match format.significand {
+        10 => -64,
+        23 => -150,
+        _ => -1075,
+    };
     let flushed = |v: u64, flush: bool| {
         let denormal = format.magnitude(v) >> format.significand == 0;
         if denormal && flush { v & format.sign(true) } else { v }

@@ -9,6 +9,8 @@
 //! [`enter_host_fenv`]); all others do none.
 
 pub mod functions;
+pub mod half;
+pub mod packed;
 mod table;
 pub mod unary;
 

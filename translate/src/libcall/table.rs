@@ -29,9 +29,7 @@ macro_rules! row_calls {
         mod forms {
             $(pub mod $name {
                 #[allow(unused_imports, reason = "not every libcall needs the functions")]
-                use crate::libcall::functions::*;
-                #[allow(unused_imports, reason = "likewise")]
-                use crate::libcall::unary::*;
+                use crate::libcall::{functions::*, half::*, packed::*, unary::*};
                 #[allow(unused_imports, reason = "likewise")]
                 use gcnjit_rt::math;
 
@@ -175,6 +173,24 @@ row_calls! {
     bits  frexp_mant_f16: u32 = (x: u32), rules => frexp_mant_f16(x, rules);
     bits  class_f16: u32 = (x: u32, mask: u32), _imm => class_f16(x, mask);
     bits  screen_partition: u32 = (x: u32), _imm => gcnjit_rt::screen::partition_4se(x);
+    // VOP2, VOP3 and VOP3P.
+    float subrev_f16: u32 = (x: u32, y: u32), rules => subrev_f16(x, y, rules);
+    float mad_f16: u32 = (x: u32, y: u32, z: u32), rules => mad_f16(x, y, z, rules);
+    float fma_f16: u32 = (x: u32, y: u32, z: u32), rules => fma_f16(x, y, z, rules);
+    bits  ldexp_f16: u32 = (x: u32, n: u32), rules => ldexp_f16(x, n, rules);
+    bits  min3_f16: u32 = (x: u32, y: u32, z: u32), rules => extremum3_f16(x, y, z, rules, false);
+    bits  max3_f16: u32 = (x: u32, y: u32, z: u32), rules => extremum3_f16(x, y, z, rules, true);
+    bits  med3_f16: u32 = (x: u32, y: u32, z: u32), rules => med3_f16(x, y, z, rules);
+    bits  div_fixup_f16: u32 = (q: u32, y: u32, x: u32), rules => div_fixup_f16(q, y, x, rules);
+    bits  msad_u8: u32 = (a: u32, b: u32), _imm => msad_u8(a, b);
+    bits  qsad_pk_u16_u8: u64 = (a: u64, b: u32, c: u64), clamp => quad_sad(a, b, c, clamp != 0, |a, b| sad_u8(a, b, 0));
+    bits  mqsad_pk_u16_u8: u64 = (a: u64, b: u32, c: u64), clamp => quad_sad(a, b, c, clamp != 0, msad_u8);
+    bits  dot_i: u32 = (a: u32, b: u32), bits => dot_signed(a, b, bits as u32);
+    bits  dot_u: u32 = (a: u32, b: u32), bits => dot_unsigned(a, b, bits as u32);
+    bits  replace_byte: u32 = (byte: u32, n: u32, old: u32), _imm => replace_byte(byte, n, old);
+    float norm_i16: u32 = (x: u32), _imm => norm(x, 32767.0, true);
+    float norm_u16: u32 = (x: u32), _imm => norm(x, 65535.0, false);
+    bits  trig_preop: u64 = (x: u64, segment: u32), rules => trig_preop(x, segment, rules);
 
     ;
     dpp = dpp;
