@@ -14,6 +14,7 @@ mod regs;
 mod ds;
 mod flat;
 mod fp;
+mod mtbuf;
 mod mubuf;
 mod smem;
 mod sop1;
