@@ -238,7 +238,7 @@ fn nearest(value: u64, shift: i32) -> u64 {
 fn ratio(numerator: i64, denominator: i64) -> u32 {
     let (scaled, denominator) = (numerator.unsigned_abs() << 44, denominator as u64);
     // A last bit says whether anything is left, so that ties are seen for what they are.
-    let quotient = scaled / denominator << 1 | u64::from(scaled % denominator != 0);
+    let quotient = (scaled / denominator) << 1 | u64::from(scaled % denominator != 0);
     let magnitude = pack(quotient, -45, F32);
     if numerator < 0 { magnitude | SIGN } else { magnitude }
 }
