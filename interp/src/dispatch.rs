@@ -71,11 +71,11 @@ macro_rules! bodiless {
     )* };
 }
 
-bodiless! { mtbuf mimg vintrp exp }
+bodiless! { mimg vintrp exp }
 
 /// Executes one instruction.
 pub(crate) fn execute(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
-    use crate::{ds, flat, mubuf, smem, sop1, sop2, sopc, sopk, sopp, vop1, vop2, vop3, vop3p, vopc};
+    use crate::{ds, flat, mtbuf, mubuf, smem, sop1, sop2, sopc, sopk, sopp, vop1, vop2, vop3, vop3p, vopc};
     match inst.op {
         Op::Sop2(op) => sop2::dispatch(op, m, inst),
         Op::Sopk(op) => sopk::dispatch(op, m, inst),

@@ -14,6 +14,7 @@ pub mod run;
 
 pub mod ds;
 pub mod flat;
+pub mod mtbuf;
 pub mod mubuf;
 pub mod smem;
 pub mod sop1;

@@ -57,6 +57,21 @@ pub fn load(
     place: impl Fn(usize, usize) -> Place,
     finish: fn(u32, u32) -> u32,
 ) -> Result<(), Trap> {
+    gather(m, shape, place)?;
+    if shape.bytes < 4 {
+        let old = match inst.dst[0] {
+            Operand::Vgpr(first) => &m.wave.vgpr[usize::from(first)],
+            _ => &[0; LANES],
+        };
+        for (x, old) in m.buffers.dst[0][0].iter_mut().zip(old) {
+            *x = finish(*x, *old);
+        }
+    }
+    deliver(m, inst, shape.parts * shape.dwords_a_part())
+}
+
+/// Reads all parts of all active lanes into the result buffer.
+pub fn gather(m: &mut Machine<'_>, shape: Shape, place: impl Fn(usize, usize) -> Place) -> Result<(), Trap> {
     let step = shape.dwords_a_part();
     for lane in m.active() {
         for part in 0..shape.parts {
@@ -67,22 +82,23 @@ pub fn load(
             }
         }
     }
-    if shape.bytes < 4 {
-        let old = match inst.dst[0] {
-            Operand::Vgpr(first) => &m.wave.vgpr[usize::from(first)],
-            _ => &[0; LANES],
-        };
-        for (x, old) in m.buffers.dst[0][0].iter_mut().zip(old) {
-            *x = finish(*x, *old);
-        }
-    }
+    Ok(())
+}
+
+/// The first dwords of a lane in a buffer, as bytes.
+pub fn lane_bytes(rows: &Raw, lane: usize) -> [u8; 16] {
+    std::array::from_fn(|i| rows[i / 4][lane].to_le_bytes()[i % 4])
+}
+
+/// Writes the result buffer to `dwords` registers or, where the instruction says so, its first dword to LDS.
+pub fn deliver(m: &mut Machine<'_>, inst: &Inst, dwords: usize) -> Result<(), Trap> {
     if inst.mem().lds {
         for lane in m.active() {
             m.env.lds.store(lds_dword(m, inst, lane), m.buffers.dst[0][0][lane].to_le_bytes());
         }
         return Ok(());
     }
-    write_back(m, inst.dst[0], shape.parts * step);
+    write_back(m, inst.dst[0], dwords);
     Ok(())
 }
 
@@ -282,7 +298,8 @@ fn prefix<const N: usize>(bytes: &[u8]) -> [u8; N] {
     std::array::from_fn(|i| bytes[i])
 }
 
-fn dword_at(bytes: &[u8; 16], dword: usize) -> u32 {
+/// A dword of an element.
+pub fn dword_at(bytes: &[u8; 16], dword: usize) -> u32 {
     u32::from_le_bytes(prefix(&bytes[dword * 4..]))
 }
 

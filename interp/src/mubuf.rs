@@ -1,4 +1,4 @@
-//! MUBUF: untyped buffer memory.
+//! MUBUF: untyped buffer memory; [`crate::mtbuf`] has what converts formats.
 //!
 //! The resource (V#) in four SGPRs says base, stride, record count and swizzling; the address within it is
 //!
@@ -21,6 +21,7 @@
 use crate::atomic::*;
 use crate::dispatch::vector;
 use crate::memory::{self, AtomicData, Place, Shape, atomics, form, loads, stores};
+use crate::mtbuf::typed;
 use crate::run::Machine;
 use gcnjit_isa::{Gen, Inst, Note, Operand, Ty};
 use gcnjit_rt::{LANES, Trap};
@@ -89,7 +90,7 @@ impl Resource {
 }
 
 /// Where the lanes' accesses are.
-struct Lanes {
+pub(crate) struct Lanes {
     resource: Resource,
     soffset: u32,
     indexed: bool,
@@ -100,7 +101,7 @@ struct Lanes {
 }
 
 impl Lanes {
-    fn new(m: &mut Machine<'_>, inst: &Inst) -> Result<Lanes, Trap> {
+    pub(crate) fn new(m: &mut Machine<'_>, inst: &Inst) -> Result<Lanes, Trap> {
         let mem = inst.mem();
         if mem.tfe {
             return Err(m.unimplemented(inst, "texture fail enable"));
@@ -129,7 +130,7 @@ impl Lanes {
     }
 
     /// Where the `bytes` bytes of dword `part` of a lane are.
-    fn place(&self, lane: usize, part: usize, bytes: usize) -> Place {
+    pub(crate) fn place(&self, lane: usize, part: usize, bytes: usize) -> Place {
         let more = 4 * part as u32;
         let base = self.resource.base.wrapping_add(u64::from(self.soffset));
         if let Some(addresses) = &self.wide {
@@ -173,6 +174,27 @@ fn update<T: memory::AtomicWord>(m: &mut Machine<'_>, inst: &Inst, f: Update<T>)
     no_lds(m, inst)?;
     let lanes = Lanes::new(m, inst)?;
     memory::atomic(m, inst, AtomicData::Registers(3), |lane| lanes.place(lane, 0, T::BYTES), f)
+}
+
+typed! {
+    buffer_load_format_x load 1 Full;
+    buffer_load_format_xy load 2 Full;
+    buffer_load_format_xyz load 3 Full;
+    buffer_load_format_xyzw load 4 Full;
+    buffer_store_format_x store 1 Full;
+    buffer_store_format_xy store 2 Full;
+    buffer_store_format_xyz store 3 Full;
+    buffer_store_format_xyzw store 4 Full;
+    buffer_load_format_d16_x load 1 Half;
+    buffer_load_format_d16_xy load 2 Half;
+    buffer_load_format_d16_xyz load 3 Half;
+    buffer_load_format_d16_xyzw load 4 Half;
+    buffer_store_format_d16_x store 1 Half;
+    buffer_store_format_d16_xy store 2 Half;
+    buffer_store_format_d16_xyz store 3 Half;
+    buffer_store_format_d16_xyzw store 4 Half;
+    buffer_load_format_d16_hi_x load 1 High;
+    buffer_store_format_d16_hi_x store 1 High;
 }
 
 loads! {

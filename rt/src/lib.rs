@@ -1,5 +1,7 @@
 //! What a GCN machine has beside its instructions: wave state, memory, LDS, code objects, dispatch.
 
+pub mod buffer;
+pub mod clock;
 pub mod code_object;
 pub mod dispatch;
 pub mod engine;

@@ -25,6 +25,7 @@ mod select;
 mod smem;
 #[cfg(test)]
 mod tests;
+mod typed;
 
 pub use address::Site;
 
@@ -37,6 +38,7 @@ use gcnjit_rt::{Cause, Env, Row, Trap, Wave};
 use lanes::Level;
 use pieces::{Cut, Pieces, Unit};
 use std::ops::Range;
+use typed::Typed;
 
 /// A memory instruction, prepared at translation time: the function that runs it and everything decoded.
 #[derive(Clone, Debug)]
@@ -64,7 +66,7 @@ impl Access {
     /// Prepares `inst` at `pc`. Forms that are not covered are [`Trap::Unimplemented`].
     pub fn new(inst: &Inst, pc: u64, target: Target) -> Result<Access, Box<Trap>> {
         let unimplemented = |what| Box::new(Trap::Unimplemented { op: inst.op, pc, what });
-        let (run, fields) = select::select(inst, target.generation()).map_err(unimplemented)?;
+        let (run, fields) = select::select(inst, target).map_err(unimplemented)?;
         let (vgprs, sgprs) = fields.writes();
         Ok(Access { pc, run, fields, vgprs, sgprs })
     }
@@ -143,6 +145,10 @@ enum Action {
     LoadToLds(Form),
     /// From LDS to memory, a dword a lane.
     StoreFromLds,
+    /// Data and result in SGPRs.
+    ScalarAtomic(Atomic),
+    /// Components of a typed buffer.
+    Typed(Typed),
     /// Lane movement, scalar accesses, nothing: the function knows.
     Other,
 }
@@ -192,7 +198,8 @@ impl Fields {
         let (bytes, write) = match &action {
             Action::Load(form, _) => (form.bytes(), false),
             Action::Store(form, _) => (form.bytes(), true),
-            Action::Atomic(atomic) => (atomic.bytes(), true),
+            Action::Atomic(atomic) | Action::ScalarAtomic(atomic) => (atomic.bytes(), true),
+            Action::Typed(typed) => (4, typed.store),
             Action::LoadToLds(form) => (form.bytes(), false),
             Action::StoreFromLds => (4, true),
             Action::Other => (4, false),
@@ -223,11 +230,14 @@ impl Fields {
         let vgprs = match &self.action {
             Action::Load(form, _) => self.data..self.data + form.regs() * addresses,
             Action::Atomic(atomic) => atomic.result.map_or(0..0, |first| first..first + atomic.regs() * addresses),
+            Action::Typed(typed) if !typed.store && !self.mem.lds => self.data..self.data + typed.dwords,
             Action::Store(..) | Action::LoadToLds(_) | Action::StoreFromLds => 0..0,
+            Action::ScalarAtomic(_) | Action::Typed(_) => 0..0,
             Action::Other if self.scalars.is_empty() && self.bytes != 0 => self.data..self.data + 1,
             Action::Other => 0..0,
         };
-        (vgprs, if self.write { 0..0 } else { self.scalars.clone() })
+        let reads_scalars = self.write && !matches!(self.action, Action::ScalarAtomic(_));
+        (vgprs, if reads_scalars { 0..0 } else { self.scalars.clone() })
     }
 
     /// Address register `k`. The mask stands for the check that selection made.
@@ -296,7 +306,7 @@ impl Fields {
             match &self.action {
                 Action::Load(_, mover) | Action::Store(_, mover) => mover(wave, self.data, spot),
                 Action::Atomic(atomic) => atomic::run(atomic, wave, spot, false),
-                Action::LoadToLds(_) | Action::StoreFromLds | Action::Other => {}
+                _ => {}
             }
         }
     }
@@ -311,7 +321,7 @@ impl Fields {
                 Action::Atomic(atomic) => atomic::run_pieces(atomic, wave, env.lds, pieces),
                 Action::LoadToLds(form) => cell::load_pieces_to_lds(*form, env.lds, pieces, self.lds_start(wave)),
                 Action::StoreFromLds => cell::store_pieces_from_lds(env.lds, pieces, self.lds_start(wave)),
-                Action::Other => {}
+                _ => {}
             }
         }
     }

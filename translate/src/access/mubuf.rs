@@ -10,14 +10,14 @@ use super::cell::Form;
 use super::lanes::{Level, levels};
 use super::pieces::Unit;
 use super::select::{Selected, What, action, nothing, scalar, sgpr, to_lds, vgpr};
-use super::{Action, Bad, Fields, Run, Scalar, ZERO};
-use gcnjit_isa::{Gen, Inst, Mubuf};
+use super::{Action, Bad, Fields, Run, Scalar, ZERO, typed};
+use gcnjit_isa::{Gen, Inst, Mubuf, Target};
 use gcnjit_rt::{Env, Row, Wave};
 
 /// The function and fields of an instruction.
-pub(super) fn select(op: Mubuf, inst: &Inst, generation: Gen) -> Selected {
+pub(super) fn select(op: Mubuf, inst: &Inst, target: Target) -> Selected {
     use Mubuf::*;
-    let mem = inst.mem();
+    let (mem, generation) = (inst.mem(), target.generation());
     if matches!(op, buffer_wbinvl1 | buffer_wbinvl1_vol | buffer_wbinvl1_sc) {
         return Ok(nothing(generation));
     }
@@ -27,7 +27,10 @@ pub(super) fn select(op: Mubuf, inst: &Inst, generation: Gen) -> Selected {
     if op == buffer_store_lds_dword {
         return Ok((by_lane, fields(inst, generation, Action::StoreFromLds, 0)?));
     }
-    let what = what(op).ok_or("formatted buffer access")?;
+    if let Some(shape) = typed::of_resource(op) {
+        return typed::select(shape, inst, target);
+    }
+    let what = what(op).ok_or("this buffer operation")?;
     if mem.lds {
         let (action, data) = to_lds(what)?;
         return Ok((by_lane, fields(inst, generation, action, data)?));
@@ -37,7 +40,7 @@ pub(super) fn select(op: Mubuf, inst: &Inst, generation: Gen) -> Selected {
 }
 
 /// The fields of an access to a buffer.
-fn fields(inst: &Inst, generation: Gen, action: Action, data: usize) -> Result<Fields, &'static str> {
+pub(super) fn fields(inst: &Inst, generation: Gen, action: Action, data: usize) -> Result<Fields, &'static str> {
     let (mem, [address, resource, soffset, _]) = (inst.mem(), inst.src);
     let mut f = Fields::new(generation, mem, action, data);
     f.vector = mem.addr64 || mem.idxen || mem.offen;
@@ -113,7 +116,7 @@ fn what(op: Mubuf) -> Option<What> {
 }
 
 /// What a V# and the instruction say of addresses.
-struct Buffer {
+pub(super) struct Buffer {
     /// Of the V#, without the scalar offset.
     base: u64,
     soffset: u32,
@@ -131,7 +134,7 @@ struct Buffer {
 
 impl Buffer {
     #[inline(always)]
-    fn new(f: &Fields, wave: &Wave) -> Buffer {
+    pub(super) fn new(f: &Fields, wave: &Wave) -> Buffer {
         let Scalar::Register(at) = f.base else { unreachable!("a resource is in SGPRs") };
         let [w0, w1, records, w3] = std::array::from_fn(|k| wave.sgpr[at + k]);
         let add_tid = w3 >> 23 & 1 != 0;
@@ -194,6 +197,18 @@ impl Buffer {
             (_, true) => self.origin().wrapping_add(self.records.into()),
             (_, false) => self.origin().wrapping_add(1 << 32),
         }
+    }
+
+    /// Where dword `k` of a lane is, or `bytes` bytes from there.
+    pub(super) fn unit(&self, f: &Fields, wave: &Wave, lane: usize, k: usize, bytes: u32) -> Unit {
+        if f.mem.addr64 {
+            let address = u64::from(f.row(wave, 0)[lane]) | u64::from(f.row(wave, 1)[lane]) << 32;
+            let more = f.offset as u64 + 4 * k as u64;
+            return Unit::Memory(self.origin().wrapping_add(address).wrapping_add(more), bytes.into());
+        }
+        let (index, offset) = self.lane(f, wave, lane);
+        let address = self.at(index, offset.wrapping_add(4 * k as u32), bytes);
+        address.map_or(Unit::Nowhere, |address| Unit::Memory(address, bytes.into()))
     }
 
     /// Index and offset of a lane.
@@ -291,16 +306,7 @@ unsafe fn by_lane(f: &Fields, wave: &mut Wave, env: &Env<'_>, _: &mut Site) -> R
 #[inline(never)]
 fn slow(buffer: &Buffer, f: &Fields, wave: &mut Wave, env: &Env<'_>) -> Result<(), Bad> {
     let bytes = f.cut().bytes;
-    let find = |lane: usize, k: usize| {
-        if f.mem.addr64 {
-            let address = u64::from(f.row(wave, 0)[lane]) | u64::from(f.row(wave, 1)[lane]) << 32;
-            let more = f.offset as u64 + 4 * k as u64;
-            return Unit::Memory(buffer.origin().wrapping_add(address).wrapping_add(more), bytes.into());
-        }
-        let (index, offset) = buffer.lane(f, wave, lane);
-        let address = buffer.at(index, offset.wrapping_add(4 * k as u32), bytes);
-        address.map_or(Unit::Nowhere, |address| Unit::Memory(address, bytes.into()))
-    };
+    let find = |lane: usize, k: usize| buffer.unit(f, wave, lane, k, bytes);
     let pieces = f.pieces(wave, env, find)?;
     f.act_apart(wave, env, &pieces);
     Ok(())

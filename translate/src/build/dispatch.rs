@@ -72,8 +72,9 @@ pub fn instruction(b: &mut Builder, inst: &Inst) -> Result {
         Op::Vop3p(op) => super::vop3p::build(op, b, inst),
         Op::Ds(op) => super::ds::build(op, b, inst),
         Op::Mubuf(op) => super::mubuf::build(op, b, inst),
+        Op::Mtbuf(op) => super::mtbuf::build(op, b, inst),
         Op::Flat(op) => super::flat::build(op, b, inst),
-        Op::Mtbuf(_) | Op::Mimg(_) | Op::Vintrp(_) | Op::Exp(_) => b.unimplemented(inst, "the row is not executed yet"),
+        Op::Mimg(_) | Op::Vintrp(_) | Op::Exp(_) => b.unimplemented(inst, "the row is not executed yet"),
     }
 }
 

@@ -15,6 +15,7 @@ mod saturate;
 mod ds;
 mod flat;
 mod fp;
+mod mtbuf;
 mod mubuf;
 mod smem;
 mod sop1;
