@@ -9,7 +9,7 @@ mod engines;
 
 use engines::{Form, Random, TARGETS, difference, one, setting, words};
 use gcnjit_interp::run::{Buffers, Machine};
-use gcnjit_isa::{Code, Decoder, Gen, Inst, Note, Op, Target, disas};
+use gcnjit_isa::{Code, Decoder, Gen, Inst, Note, Op, Operand, Target, disas};
 use gcnjit_rt::{Env, Memory, Mode, Trap, Wave, gds::Gds, lds::Lds, wave::reg};
 use gcnjit_translate::jit::{Context, Exit, Unit};
 use gcnjit_translate::lane::Listing;
@@ -165,4 +165,118 @@ fn random_instructions() {
     let shown: Vec<&str> = failures.iter().take(8).map(String::as_str).collect();
     assert!(failures.is_empty(), "{} rows differ:\n{}", failures.len(), shown.join("\n"));
     assert!(tested.values().all(|count| *count > 0));
+}
+
+/// A straight-line program: addresses and instructions.
+type Program = Vec<(u64, Inst)>;
+
+/// Few registers, so that instructions meet: v0 to v7, s0 to s11, and VCC, M0 and EXEC as they come.
+fn close(operand: Operand) -> Operand {
+    match operand {
+        Operand::Vgpr(register) => Operand::Vgpr(register % 7),
+        Operand::Sgpr(register) if register < 102 => Operand::Sgpr(register % 10 & !1),
+        other => other,
+    }
+}
+
+/// A random instruction that may stand in the middle of a program.
+fn statement(random: &mut Random, target: Target, rows: &[Op]) -> Option<Inst> {
+    let op = random.pick(rows);
+    let forms = encodings(op, target.generation());
+    let form = *forms.get(random.below(forms.len().max(1) as u64) as usize)?;
+    let (_, mut inst) = words(random, Decoder::new(target), op, form)?;
+    inst.dst = inst.dst.map(close);
+    inst.src = inst.src.map(close);
+    (!gcnjit_translate::cfg::ends_block(&inst)).then_some(inst)
+}
+
+fn program(random: &mut Random, target: Target, rows: &[Op], start: u64) -> Program {
+    let length = 1 + random.below(24);
+    let mut program: Program = Vec::new();
+    for _ in 0..length {
+        program.extend(statement(random, target, rows).map(|inst| (start, inst)));
+    }
+    placed(program, start)
+}
+
+/// The same instructions one behind the other from `start` on.
+fn placed(mut program: Program, start: u64) -> Program {
+    let mut pc = start;
+    for (at, inst) in &mut program {
+        *at = pc;
+        pc += u64::from(inst.size());
+    }
+    program
+}
+
+/// What differs after the program, if it can be run at all.
+fn run_program(bench: &Bench, target: Target, program: &Program, wave: &Wave) -> Option<String> {
+    if program.is_empty() {
+        return None;
+    }
+    let guest = gcnjit_translate::cfg::GuestBlock { instructions: program.clone() };
+    let unit = gcnjit_translate::translate_block(&guest, target, wave.mode).ok()?;
+    let view = bench.memory.view();
+    let env =
+        Env { target, memory: &view, scratch: 0, lds: &bench.lds, gds: &bench.gds, stop: &bench.stop, slice: u64::MAX };
+    let (mut expected, mut got, mut buffers) = (wave.clone(), wave.clone(), Buffers::default());
+    let mut machine = Machine::new(&mut expected, &env, &mut buffers);
+    for (_, inst) in program {
+        machine.step(inst).ok()?;
+    }
+    let mut context = Context { limit: u64::MAX, env: &env, sites: &mut [], bad: None };
+    unit.run(&mut got, &mut context, 0);
+    let (_, last) = program.last()?;
+    let text = difference(last, wave, &got, &expected);
+    (!text.is_empty()).then(|| format!("{text}{}", Listing(&unit.blocks[0].block)))
+}
+
+/// Leaves out instructions as long as the engines still differ.
+fn shrunk(bench: &Bench, target: Target, mut program: Program, wave: &Wave) -> Program {
+    let mut i = 0;
+    while i < program.len() {
+        let mut shorter = program.clone();
+        shorter.remove(i);
+        let shorter = placed(shorter, wave.pc);
+        if run_program(bench, target, &shorter, wave).is_some() {
+            program = shorter;
+            i = 0;
+        } else {
+            i += 1;
+        }
+    }
+    program
+}
+
+/// Rows whose state outlives a program, tested with their own programs.
+const STATEFUL: [&str; 4] = ["s_set_gpr_idx_on", "s_set_gpr_idx_off", "s_set_gpr_idx_idx", "s_set_gpr_idx_mode"];
+
+#[test]
+fn random_programs() {
+    let (count, seed) = (setting("GCNJIT_DIFF_PROGRAMS", 120), setting("GCNJIT_DIFF_SEED", 1));
+    let bench = Bench::new();
+    let mut random = Random(seed ^ 0x5eed);
+    let mut compared = 0;
+    for target in TARGETS {
+        let usable = |op: &Op| {
+            let info = op.info();
+            info.executed && target.supports(*op) && !info.has(Note::EndsBlock) && !STATEFUL.contains(&info.name)
+        };
+        let rows: Vec<Op> =
+            Op::all().filter(usable).filter(|op| !encodings(*op, target.generation()).is_empty()).collect();
+        for _ in 0..count {
+            let program = program(&mut random, target, &rows, bench.code);
+            let wave = random_wave(&mut random, bench.code);
+            compared += program.len();
+            if run_program(&bench, target, &program, &wave).is_some() {
+                let program = shrunk(&bench, target, program, &wave);
+                let text: Vec<String> = program.iter().map(|(_, inst)| disas::text(inst, target)).collect();
+                let report = run_program(&bench, target, &program, &wave).unwrap_or_default();
+                let (mode, exec) = (wave.mode.0, wave.exec());
+                panic!("{target} mode {mode:#x} exec {exec:#x} scc {}\n{}\n{report}", wave.scc, text.join("\n"));
+            }
+        }
+    }
+    println!("{compared} instructions in random programs");
+    assert!(compared > 0);
 }

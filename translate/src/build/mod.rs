@@ -57,6 +57,11 @@ pub fn block(guest: &GuestBlock, target: Target, mode: Mode) -> Result<Block> {
             term = b.term.take().unwrap_or(Term::Reenter(end));
         }
     }
+    if b.gpr_idx != 0
+        && let Some((_, last)) = guest.instructions.last()
+    {
+        return b.unimplemented(last, "VGPR indexing that is still on at the end of a block");
+    }
     b.flush();
     b.block.term = term;
     b.block.instructions = guest.instructions.len() as u32;
