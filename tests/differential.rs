@@ -174,7 +174,7 @@ type Program = Vec<(u64, Inst)>;
 fn close(operand: Operand) -> Operand {
     match operand {
         Operand::Vgpr(register) => Operand::Vgpr(register % 7),
-        Operand::Sgpr(register) if register < 102 => Operand::Sgpr(register % 10 & !1),
+        Operand::Sgpr(register) if register < 102 => Operand::Sgpr((register % 10) & !1),
         other => other,
     }
 }
