@@ -538,6 +538,9 @@ pub fn v_ashrrev_i64(_: &Fp, count: u32, a: i64) -> i64 {
 /// 53 bits of 2/π at the place of the segment, further on for arguments from 2^55, as the number they stand for; 2^128
 /// times that for arguments from 2^945, which their own scaling takes back.
 pub fn v_trig_preop_f64(e: &Fp, a: f64, segment: u32) -> f64 {
+    if a.is_nan() {
+        return quiet(a);
+    }
     let exponent = (a.to_bits() >> 52 & 0x7ff) as i32;
     let skipped = 53 * (segment & 31) as i32 + (exponent - 1077).max(0);
     let bit = |i: i32| math::TWO_OVER_PI.get(i as usize / 64).map_or(0, |word| word >> (63 - i % 64) & 1);

@@ -63,6 +63,9 @@ pub fn norm(x: u32, one: f64, signed: bool) -> u32 {
 /// v_trig_preop_f64: 53 bits of 2/π from the segment's place on, as the number they stand for.
 #[inline]
 pub fn trig_preop(x: u64, segment: u32, rules: Rules) -> u64 {
+    if F64.is_nan(x) {
+        return F64.quiet(x);
+    }
     let exponent = (x >> 52 & 0x7ff) as u32;
     let first = 53 * (segment & 31) + exponent.saturating_sub(1077);
     let word = |i: u32| u128::from(TWO_OVER_PI.get(i as usize).copied().unwrap_or(0));
