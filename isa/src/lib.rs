@@ -6,6 +6,7 @@ pub mod asm;
 pub mod decode;
 pub mod disas;
 pub mod encode;
+pub mod facts;
 pub mod gfx;
 pub mod inst;
 pub mod op;
@@ -14,6 +15,7 @@ pub mod table;
 
 pub use decode::{DecodeError, Decoder};
 pub use encode::{EncodeError, encode};
+pub use facts::{Counters, Encoding, Memory, Second, Space};
 pub use gfx::{Feature, Gen, Target};
 pub use inst::{Dpp, Ext, Format, Inst, Mem, Mods, Sdwa, Sel, Unused};
 pub use op::{Access, Code, Fidelity, Implicit, Note, OpInfo};

@@ -75,10 +75,12 @@ pub enum Implicit {
     M0,
     /** MODE */
     Mode,
+    /** FLAT_SCRATCH */
+    FlatScratch,
 }
 
 /// What a memory operation does to memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Access {
     /// Reads only.
     Load,

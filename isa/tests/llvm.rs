@@ -3,7 +3,7 @@
 //!
 //! `tests/llvm/generate.py` rewrites the files. `SHOW=n` prints more than 20 differences.
 
-use std::path::PathBuf;
+mod support;
 
 use std::collections::BTreeSet;
 
@@ -24,25 +24,12 @@ const UNKNOWN_TO_LLVM: &[&str] = &[
     "mimg/image_gather8h_pck",
 ];
 
-/// A line of a golden file: words and text.
-fn lines(target: Target) -> Vec<(Vec<u32>, String)> {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("../tests/llvm/{target}.txt"));
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    text.lines()
-        .map(|line| {
-            let (hex, text) = line.split_once('\t').expect("words, a tab, text");
-            let words = hex.split(' ').map(|word| u32::from_str_radix(word, 16).expect("a word in hex")).collect();
-            (words, text.to_owned())
-        })
-        .collect()
-}
-
 /// Every line of the target's file decodes to its text.
 fn check(target: Target) {
     let decoder = Decoder::new(target);
-    let lines = lines(target);
+    let lines = support::golden(target);
     let (mut wrong, mut seen) = (Vec::new(), BTreeSet::new());
-    for (words, want) in &lines {
+    for support::Line { words, text: want } in &lines {
         let got = match decoder.decode(words) {
             Ok(inst) if usize::from(inst.words) == words.len() => {
                 seen.insert(inst.op);
