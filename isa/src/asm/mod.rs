@@ -17,7 +17,7 @@ use crate::decode::Decoder;
 use crate::encode::{EncodeError, Words, encode};
 use crate::gfx::{Gen, Target};
 use crate::inst::{Ext, Format, Inst, Mods};
-use crate::op::{Code, Note, OpInfo};
+use crate::op::{Code, OpInfo};
 use crate::operand::{Operand, Ty};
 use crate::table::Op;
 
