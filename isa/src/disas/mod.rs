@@ -1,10 +1,12 @@
 //! Instructions to text, as llvm-mc prints it: mnemonic, operands, modifiers, single spaces.
 
+mod labels;
 mod memory;
 mod operand;
 mod scalar;
 mod vector;
 
+pub use labels::{labels, text_at};
 pub(crate) use memory::{data_format, number_format};
 pub(crate) use scalar::{hwreg_id, message_id};
 
