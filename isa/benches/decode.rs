@@ -4,7 +4,7 @@
 
 use std::hint::black_box;
 
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{Criterion, Throughput};
 use gcnjit_isa::Decoder;
 
 #[path = "../tests/support/kernels.rs"]
@@ -26,5 +26,8 @@ fn decode(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, decode);
-criterion_main!(benches);
+fn main() {
+    let mut criterion = Criterion::default().configure_from_args();
+    decode(&mut criterion);
+    criterion.final_summary();
+}

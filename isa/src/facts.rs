@@ -114,8 +114,8 @@ impl Op {
 
     /// Whether an SDWA word may follow the 32-bit encoding.
     pub fn takes_sdwa(self, generation: Gen) -> bool {
-        let reads_result = generation == Gen::Gfx9 && self.info().has(Note::Acc);
-        self.takes_second(generation) && !(reads_result && !matches!(self, Op::Vopc(_)))
+        let refused = generation == Gen::Gfx9 && self.info().has(Note::Acc);
+        self.takes_second(generation) && !refused
     }
 
     /// Whether a DPP word may follow the 32-bit encoding.
@@ -175,7 +175,8 @@ impl Op {
             // v_readlane_b32 and v_writelane_b32 reach a lane whether it is enabled or not.
             Op::Vop2(_) => !self.crosses_lanes(),
             Op::Vop1(Vop1::v_nop | Vop1::v_clrexcp) | Op::Ds(Ds::ds_nop) => false,
-            _ => !(self.info().dsts.is_empty() && self.info().srcs.is_empty()) || matches!(self, Op::Ds(_)),
+            Op::Ds(_) => true,
+            _ => !self.info().dsts.is_empty() || !self.info().srcs.is_empty(),
         }
     }
 
