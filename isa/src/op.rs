@@ -27,7 +27,7 @@ pub enum Note {
     Konst(u8),
     /// Two results or a scalar result in VOP3 use the VOP3b layout, with SDST in place of abs and clamp.
     Vop3b,
-    /// Has a VOP3 form but no 32-bit one is printed, or the reverse: never promoted into VOP3.
+    /// Its opcode is reserved in VOP3. (The manuals of gfx6 and gfx7 have lane operations there all the same.)
     NoVop3,
     /// The instruction may end, redirect or suspend (s_barrier) the wave: it ends a basic block.
     EndsBlock,
@@ -75,10 +75,12 @@ pub enum Implicit {
     M0,
     /** MODE */
     Mode,
+    /** FLAT_SCRATCH */
+    FlatScratch,
 }
 
 /// What a memory operation does to memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Access {
     /// Reads only.
     Load,
@@ -183,6 +185,8 @@ impl Op {
         };
         match self.info().code(generation)? {
             Code::Native(native) if !self.info().has(Note::NoVop3) => Some(base + native),
+            // The manuals of gfx6 and gfx7 list the lane operations in VOP3, though LLVM does not have them there.
+            Code::Native(native) if old && self.info().has(Note::CrossLane) => Some(base + native),
             _ => None,
         }
     }

@@ -1,7 +1,7 @@
 //! The assembler: programs with labels, choices of encoding, and errors.
 
 use gcnjit_isa::asm::{AsmError, assemble, parse};
-use gcnjit_isa::{Format, Target, disas};
+use gcnjit_isa::{Decoder, Format, Target, disas};
 use proptest::prelude::*;
 
 #[test]
@@ -29,6 +29,27 @@ fn labels() {
         0xbf81_0000,
     ];
     assert_eq!(words, want);
+}
+
+/// Text with labels for branch targets assembles to the words that it came from.
+#[test]
+fn labels_of_branch_targets() {
+    let source = "s_branch 1\ns_nop 0\ns_cbranch_scc0 -2\ns_call_b64 s[2:3], 1\ns_branch 100\ns_endpgm";
+    let target = Target::Gfx900;
+    let code = assemble(source, target).expect("a program");
+    let labels = disas::labels(&code, target);
+    assert_eq!(
+        labels.iter().map(|(at, name)| (*at, name.as_str())).collect::<Vec<_>>(),
+        [(1, "L0"), (2, "L1"), (5, "L2")]
+    );
+    let mut text = String::new();
+    for (at, inst) in Decoder::new(target).decode_all(&code) {
+        let label = labels.get(&at).map_or(String::new(), |label| format!("{label}: "));
+        text += &format!("{label}{}\n", disas::text_at(at, &inst.expect("an instruction"), target, &labels));
+    }
+    let want = "s_branch L1\nL0: s_nop 0\nL1: s_cbranch_scc0 L0\ns_call_b64 s[2:3], L2\ns_branch 100\nL2: s_endpgm\n";
+    assert_eq!(text, want);
+    assert_eq!(assemble(&text, target), Ok(code));
 }
 
 #[test]

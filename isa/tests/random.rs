@@ -1,6 +1,7 @@
 //! Properties of the decoder on any words, and on the code of every committed kernel.
 
-use std::path::{Path, PathBuf};
+#[path = "support/kernels.rs"]
+mod kernels;
 
 use gcnjit_isa::{DecodeError, Decoder, Target, disas, encode};
 use proptest::prelude::*;
@@ -52,51 +53,18 @@ proptest! {
     }
 }
 
-/// The `.text` section of a little-endian 64-bit ELF file, as words.
-fn text_section(elf: &[u8]) -> Vec<u32> {
-    let number =
-        |at: usize, bytes: usize| elf[at..at + bytes].iter().rev().fold(0, |n, byte| n << 8 | usize::from(*byte));
-    let (headers, entry, names) = (number(0x28, 8), number(0x3a, 2), number(0x3e, 2));
-    let header = |index: usize| headers + index * entry;
-    let strings = number(header(names) + 0x18, 8);
-    (0..number(0x3c, 2))
-        .map(header)
-        .filter(|at| elf[strings + number(*at, 4)..].starts_with(b".text\0"))
-        .flat_map(|at| elf[number(at + 0x18, 8)..][..number(at + 0x20, 8)].chunks_exact(4))
-        .map(|bytes| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
-        .collect()
-}
-
-/// The code objects under `kernels`, with their targets.
-fn code_objects(directory: &Path) -> Vec<(PathBuf, Target)> {
-    let entries =
-        std::fs::read_dir(directory).expect("a directory of kernels").map(|entry| entry.expect("an entry").path());
-    let mut found = Vec::new();
-    for path in entries {
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
-        match name.strip_suffix(".co").and_then(|stem| stem.rsplit_once('.')) {
-            _ if path.is_dir() => found.extend(code_objects(&path)),
-            Some((_, target)) => found.extend(target.parse().map(|target| (path, target))),
-            None => {}
-        }
-    }
-    found
-}
-
 #[test]
 fn kernels_decode() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../kernels");
-    let mut instructions = 0;
-    for (path, target) in code_objects(&root) {
-        let code = text_section(&std::fs::read(&path).expect("a readable code object"));
-        assert!(!code.is_empty(), "{}: no code", path.display());
+    let code = kernels::code_by_target();
+    assert!(!code.is_empty(), "no code objects");
+    for (target, code) in code {
+        let mut instructions = 0;
         for (at, inst) in Decoder::new(target).decode_all(&code) {
             instructions += 1;
             if let Err(error) = inst {
-                panic!("{} at {:#x}: {error}", path.display(), at * 4);
+                panic!("{target}, word {at}: {error}");
             }
         }
+        println!("{target}: {instructions} instructions");
     }
-    println!("{instructions} instructions");
-    assert!(instructions > 0, "no code objects under {}", root.display());
 }

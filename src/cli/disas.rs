@@ -1,10 +1,11 @@
-//! `gcnjit disas`: code as text, as llvm-mc prints it.
+//! `gcnjit disas`: code as text, as llvm-mc prints it. In a code object, places that branches go to have labels.
 
 use crate::cli::failure::Failure;
 use crate::cli::print;
 use gcnjit::isa::{Decoder, disas};
 use gcnjit::rt::{Image, KernelCode};
 use gcnjit::{Device, Module, Target};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// Disassembles a code object or bare code.
@@ -28,7 +29,7 @@ pub struct Args {
 
 /// Prints the text.
 pub fn main(args: &Args) -> Result<(), Failure> {
-    let mut listing = Listing { text: String::new(), words: args.words, indent: "" };
+    let mut listing = Listing { text: String::new(), words: args.words, indent: "", labels: false };
     match args.gfx {
         Some(target) => {
             let error = |error| Failure::usage(format!("{}: {error}", args.file));
@@ -38,6 +39,7 @@ pub fn main(args: &Args) -> Result<(), Failure> {
         None => {
             let module = Module::open(&Device::new()?, &args.file)?;
             listing.indent = "\t";
+            listing.labels = true;
             let entry =
                 args.kernel.as_ref().map(|name| Ok::<_, Failure>(module.kernel(name)?.code().entry)).transpose()?;
             for part in parts(module.image()).iter().filter(|part| entry.is_none_or(|entry| part.address == entry)) {
@@ -79,6 +81,7 @@ struct Listing {
     text: String,
     words: bool,
     indent: &'static str,
+    labels: bool,
 }
 
 impl Listing {
@@ -94,9 +97,13 @@ impl Listing {
     fn code(&mut self, address: u64, bytes: &[u8], target: Target) {
         let (words, rest) = bytes.as_chunks::<4>();
         let words: Vec<u32> = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
+        let labels = if self.labels { disas::labels(&words, target) } else { BTreeMap::new() };
         for (at, inst) in Decoder::new(target).decode_all(&words) {
+            if let Some(label) = labels.get(&at) {
+                let _ = writeln!(self.text, "{label}:");
+            }
             let (text, len) = match inst {
-                Ok(inst) => (disas::text(&inst, target), usize::from(inst.words)),
+                Ok(inst) => (disas::text_at(at, &inst, target, &labels), usize::from(inst.words)),
                 Err(_) => (format!(".long {:#010x}", words[at]), 1),
             };
             self.line(&text, address + at as u64 * 4, &words[at..at + len]);

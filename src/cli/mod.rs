@@ -9,6 +9,7 @@ mod disas;
 mod exec;
 mod failure;
 mod info;
+mod isa;
 mod job;
 mod output;
 mod plan;
@@ -36,6 +37,7 @@ enum Command {
     Disas(disas::Args),
     Info(info::Args),
     Asm(asm::Args),
+    Isa(isa::Args),
 }
 
 /// Does what the arguments of the process ask for.
@@ -49,6 +51,7 @@ pub fn main() -> ExitCode {
         Command::Disas(args) => disas::main(args),
         Command::Info(args) => info::main(args),
         Command::Asm(args) => asm::main(args),
+        Command::Isa(args) => isa::main(args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

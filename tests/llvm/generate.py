@@ -2,11 +2,15 @@
 """Golden encodings: what llvm-mc says of instruction words, one file a target.
 
     tests/llvm/generate.py [gfx803 ...]      rewrites tests/llvm/<target>.txt
+    tests/llvm/generate.py others            rewrites tests/llvm/others.txt
 
 gfx8 and gfx9: every opcode of every encoding is tried with many field fillings and disassembled; what llvm-mc
 accepts is kept, up to LIMIT lines an opcode, new shapes of text first. gfx6 and gfx7 have no disassembler in LLVM:
 there the texts of gfx803 and gfx900, under the names of those generations, are assembled.
 A line is the words in hex, a tab, and the text.
+
+The other targets are held against the files of their generation: others.txt has each line that llvm-mc takes for
+another text there, or not at all (no text), with the target and a tab in front.
 """
 import os
 import random
@@ -412,7 +416,59 @@ def assembled(target, source):
     return [pair for key in groups for pair in select(groups[key], LIMIT)]
 
 
+# The other targets by the golden files whose lines they share.
+OTHERS = {
+    ("gfx600",): ["gfx601", "gfx602"],
+    ("gfx700",): ["gfx701", "gfx702", "gfx703", "gfx704", "gfx705"],
+    ("gfx803",): ["gfx801", "gfx802", "gfx805", "gfx810"],
+    ("gfx900", "gfx906"): ["gfx902", "gfx904", "gfx909", "gfx90c"],
+}
+
+
+def golden(target):
+    with open(os.path.join(HERE, target + ".txt")) as file:
+        for line in file:
+            words, text = line.rstrip("\n").split("\t")
+            yield tuple(int(word, 16) for word in words.split(" ")), text
+
+
+def assembled_one_by_one(target, texts):
+    """The words of each text, or None."""
+    out, _ = run([f"-mcpu={target}", "--show-encoding"], "".join(f"{text}\ns_nop 0xabcd\n" for text in texts))
+    groups = [[]]
+    for _, words in printed(out):
+        if words == (MARKER,):
+            groups.append([])
+        else:
+            groups[-1].append(words)
+    return [group[0] if len(group) == 1 else None for group in groups[: len(texts)]]
+
+
+def others():
+    """Lines in which a target differs from the files of its generation."""
+    count = 0
+    with open(os.path.join(HERE, "others.txt"), "w") as file:
+        for files, targets in OTHERS.items():
+            lines = {}
+            for name in files:
+                for words, text in golden(name):
+                    lines.setdefault(words, text)
+            for target in targets:
+                if target < "gfx8":
+                    again = assembled_one_by_one(target, lines.values())
+                    found = [text if words == same else None for (words, text), same in zip(lines.items(), again)]
+                else:
+                    found = disassemble(target, list(lines))
+                for (words, text), new in zip(lines.items(), found):
+                    if text != new:
+                        count += 1
+                        file.write(f"{target}\t" + " ".join("%08x" % word for word in words) + f"\t{new or ''}\n")
+    print("others", count, "differences")
+
+
 def main():
+    if sys.argv[1:] == ["others"]:
+        return others()
     targets = sys.argv[1:] or ["gfx803", "gfx900", "gfx906", "gfx600", "gfx700"]
     brutes = {}
 

@@ -17,7 +17,7 @@ use crate::decode::Decoder;
 use crate::encode::{EncodeError, Words, encode};
 use crate::gfx::{Gen, Target};
 use crate::inst::{Ext, Format, Inst, Mods};
-use crate::op::{Code, Note, OpInfo};
+use crate::op::{Code, OpInfo};
 use crate::operand::{Operand, Ty};
 use crate::table::Op;
 
@@ -160,29 +160,8 @@ fn meanings(name: &str, target: Target) -> Vec<(Op, Format, Kind)> {
 }
 
 fn formats(op: Op, suffix: &str, generation: Gen) -> Vec<(Op, Format, Kind)> {
-    let info = op.info();
-    let long = if info.has(Note::Vop3b) { Format::Vop3b } else { Format::Vop3a };
-    let short = match op {
-        Op::Sop2(_) => Format::Sop2,
-        Op::Sopk(_) => Format::Sopk,
-        Op::Sop1(_) => Format::Sop1,
-        Op::Sopc(_) => Format::Sopc,
-        Op::Sopp(_) => Format::Sopp,
-        Op::Smem(_) => Format::Smem,
-        Op::Vop2(_) => Format::Vop2,
-        Op::Vop1(_) => Format::Vop1,
-        Op::Vopc(_) => Format::Vopc,
-        Op::Vop3(_) => long,
-        Op::Vop3p(_) => Format::Vop3p,
-        Op::Ds(_) => Format::Ds,
-        Op::Mubuf(_) => Format::Mubuf,
-        Op::Mtbuf(_) => Format::Mtbuf,
-        Op::Flat(_) => Format::Flat,
-        Op::Mimg(_) => Format::Mimg,
-        Op::Vintrp(_) => Format::Vintrp,
-        Op::Exp(_) => Format::Exp,
-    };
-    if matches!(info.code(generation), Some(Code::Vop3(_))) {
+    let (short, long) = (op.native_format(), op.long_format());
+    if matches!(op.info().code(generation), Some(Code::Vop3(_))) {
         return vec![(op, long, Kind::Plain)];
     }
     match suffix {

@@ -46,7 +46,8 @@ fn register(text: &str, generation: Gen) -> Option<Operand> {
     match prefix {
         "v" => Some(Operand::Vgpr(first)),
         "s" if first < if generation >= Gen::Gfx8 { 102 } else { 104 } => Some(Operand::Sgpr(first)),
-        "ttmp" => Some(Operand::Sgpr(first.checked_add(if generation == Gen::Gfx9 { 108 } else { 112 })?)),
+        "ttmp" if generation == Gen::Gfx9 && first < 16 => Some(Operand::Sgpr(108 + first)),
+        "ttmp" if generation < Gen::Gfx9 && first < 12 => Some(Operand::Sgpr(112 + first)),
         _ => None,
     }
 }
@@ -66,7 +67,16 @@ fn named(text: &str, generation: Gen) -> Option<Operand> {
         None => (text.strip_suffix("_lo").unwrap_or(text), 0),
     };
     let (name, code) = PAIRS.iter().find(|(name, _)| *name == pair)?;
-    // Before gfx8, FLAT_SCRATCH is where XNACK_MASK came to be.
+    let absent = match *name {
+        "flat_scratch" => generation < Gen::Gfx7,
+        "xnack_mask" => generation < Gen::Gfx8,
+        "tba" | "tma" => generation == Gen::Gfx9,
+        _ => false,
+    };
+    if absent {
+        return None;
+    }
+    // On gfx7, FLAT_SCRATCH is where XNACK_MASK came to be.
     let code = if *name == "flat_scratch" && generation < Gen::Gfx8 { 104 } else { *code };
     Some(Operand::Sgpr(code + high))
 }

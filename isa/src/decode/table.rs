@@ -74,7 +74,9 @@ impl Entry {
         if entry.dst[0] == Some(Ty::mask) {
             entry.flags |= flag::SDST;
         }
-        entry.flags |= entry.second_words(target);
+        let generation = target.generation();
+        entry.flags |= if op.takes_sdwa(generation) { flag::SDWA } else { 0 };
+        entry.flags |= if op.takes_dpp(generation) { flag::DPP } else { 0 };
         let tied = if entry.is(flag::ACC) { info.srcs.len() - 1 } else { 4 };
         let select = op == Op::Vop2(Vop2::v_cndmask_b32);
         for (i, ty) in info.srcs.iter().enumerate() {
@@ -83,21 +85,6 @@ impl Entry {
             entry.sources |= 1 << i;
         }
         entry
-    }
-
-    /// Which of the SDWA and DPP words may follow on `target`.
-    fn second_words(&self, target: Target) -> u16 {
-        let info = self.op.info();
-        let wide = |ty: &Ty| ty.dwords() > 1 && *ty != Ty::mask;
-        let none = info.dsts.iter().chain(info.srcs).any(wide) || info.has(Note::NoVop3) || self.is(flag::KONST);
-        let generation = target.generation();
-        match self.op {
-            _ if none || generation < Gen::Gfx8 => 0,
-            Op::Vopc(_) => flag::SDWA,
-            Op::Vop1(_) | Op::Vop2(_) if self.is(flag::ACC) && generation == Gen::Gfx9 => flag::DPP,
-            Op::Vop1(_) | Op::Vop2(_) => flag::SDWA | flag::DPP,
-            _ => 0,
-        }
     }
 }
 

@@ -1,10 +1,12 @@
 //! Instructions to text, as llvm-mc prints it: mnemonic, operands, modifiers, single spaces.
 
+mod labels;
 mod memory;
 mod operand;
 mod scalar;
 mod vector;
 
+pub use labels::{labels, text_at};
 pub(crate) use memory::{data_format, number_format};
 pub(crate) use scalar::{hwreg_id, message_id};
 
@@ -113,7 +115,8 @@ impl Text<'_> {
     fn suffix(&self) -> &'static str {
         let op = self.inst.op;
         let only_long = matches!(self.info.code(self.generation), Some(Code::Vop3(_)));
-        if self.info.has(Note::NoVop3) || only_long || matches!(op, Op::Vop1(Vop1::v_nop | Vop1::v_clrexcp)) {
+        let long = self.inst.format == Format::Vop3a;
+        if self.info.has(Note::NoVop3) && !long || only_long || matches!(op, Op::Vop1(Vop1::v_nop | Vop1::v_clrexcp)) {
             return "";
         }
         match (self.inst.format, self.inst.ext) {
