@@ -162,7 +162,7 @@ impl Format {
         self.magnitude(x) > self.infinity()
     }
 
-    fn quiet(self, x: u64) -> u64 {
+    pub(super) fn quiet(self, x: u64) -> u64 {
         x | 1 << (self.significand - 1)
     }
 
