@@ -1,7 +1,7 @@
 //! What a GCN instruction is: the opcode table, decoding, encoding and text. Nothing here executes anything.
 //!
 //! [`Op`] names a row of the [`table`], one for each operation of gfx6, gfx7, gfx8 and gfx9. A [`Decoder`] turns words
-//! into [`Inst`]s for a [`Target`], [`disas`] prints those as llvm-mc does, [`asm`] reads the text back, and [`encode`]
+//! into [`Inst`]s for a [`Target`], [`disas`] prints those as llvm-mc does, [`asm`] reads the text back, and [`encode()`]
 //! gives the words again:
 //!
 //! ```
