@@ -85,6 +85,16 @@ fn random_wave(random: &mut Random, pc: u64) -> Box<Wave> {
     // All float modes, nearest-even more often than not, DX10_CLAMP and IEEE.
     let round = if random.below(2) == 0 { 0 } else { random.below(16) };
     wave.mode = Mode((round | random.below(64) << 4) as u32);
+    wave.mode = wave.mode.with_csp(random.below(8) as u32);
+    // Now and then VGPRs indexed by M0, or nothing done at all.
+    match random.below(64) {
+        0 => wave.mode.0 |= Mode::VSKIP,
+        1..=8 => {
+            wave.mode.0 |= Mode::GPR_INDEX;
+            wave.sgpr[reg::M0] = random.next() as u32;
+        }
+        _ => {}
+    }
     wave.pc = pc;
     wave
 }

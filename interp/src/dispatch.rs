@@ -73,9 +73,12 @@ macro_rules! bodiless {
 
 bodiless! { mimg vintrp exp }
 
-/// Executes one instruction.
+/// Executes one instruction, unless MODE has it skipped.
 pub(crate) fn execute(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
     use crate::{ds, flat, mtbuf, mubuf, smem, sop1, sop2, sopc, sopk, sopp, vop1, vop2, vop3, vop3p, vopc};
+    if m.wave.mode.vskip() && inst.op.is_vector() {
+        return Ok(());
+    }
     match inst.op {
         Op::Sop2(op) => sop2::dispatch(op, m, inst),
         Op::Sopk(op) => sopk::dispatch(op, m, inst),

@@ -10,7 +10,7 @@
 use crate::dispatch;
 use crate::fp::Fp;
 use crate::operands::Raw;
-use gcnjit_isa::{Decoder, Inst, Note, Op, Operand, Target, Vop1, Vop2};
+use gcnjit_isa::{Decoder, Gen, Inst, Note, Op, Operand, Target, Vop1, Vop2};
 use gcnjit_rt::{Cause, Engine, Env, LANES, Mode, Stop, Trap, Wave};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -21,8 +21,6 @@ use std::sync::atomic::Ordering::Relaxed;
 const BLOCK: usize = 64;
 /// Most dwords in an instruction.
 const WORDS: usize = 3;
-/// MODE bit: VGPR indexing by M0 is on (gfx8, gfx9).
-pub(crate) const GPR_INDEX: u32 = 1 << 27;
 
 /// The interpreter.
 #[derive(Clone, Copy, Debug, Default)]
@@ -140,9 +138,11 @@ impl<'a> Machine<'a> {
     /// `inst` with M0's index added to its vector registers, where MODE asks for that.
     ///
     /// M0 bits 7:0 are the index, bits 15:12 say which of source 0, 1, 2 and the destination it is added to. The
-    /// accumulator of a v_mac goes with its destination. Lane reads and writes are never indexed.
+    /// accumulator of a v_mac goes with its destination; v_swap_b32 writes where it reads. Lane reads and writes are
+    /// never indexed, and relative moves go by M0 in their own way.
     pub fn indexed<'i>(&self, inst: &'i Inst) -> Cow<'i, Inst> {
-        if self.wave.mode.0 & GPR_INDEX == 0 || is_lane_access(inst.op) {
+        let off = !self.wave.mode.gpr_index() || self.env.target.generation() < Gen::Gfx8;
+        if off || is_never_indexed(inst.op) {
             return Cow::Borrowed(inst);
         }
         let m0 = self.wave.sgpr[gcnjit_rt::wave::reg::M0];
@@ -153,17 +153,25 @@ impl<'a> Machine<'a> {
         };
         let mut inst = *inst;
         let sources = inst.op.info().srcs.len();
-        let accumulator = inst.op.info().has(Note::Acc).then(|| sources.saturating_sub(1));
+        let last_is_result = inst.op.info().has(Note::Acc) || inst.op == Op::Vop1(Vop1::v_swap_b32);
+        let accumulator = last_is_result.then(|| sources.saturating_sub(1));
         for (i, operand) in inst.src.iter_mut().enumerate().take(3) {
             shift(operand, if accumulator == Some(i) { 15 } else { 12 + i as u32 });
         }
         shift(&mut inst.dst[0], 15);
+        shift(&mut inst.dst[1], 12);
         Cow::Owned(inst)
     }
 }
 
-fn is_lane_access(op: Op) -> bool {
-    matches!(op, Op::Vop1(Vop1::v_readfirstlane_b32) | Op::Vop2(Vop2::v_readlane_b32) | Op::Vop2(Vop2::v_writelane_b32))
+fn is_never_indexed(op: Op) -> bool {
+    match op {
+        Op::Vop1(op) => {
+            use Vop1::{v_movreld_b32, v_movrels_b32, v_movrelsd_b32, v_readfirstlane_b32};
+            matches!(op, v_readfirstlane_b32 | v_movreld_b32 | v_movrels_b32 | v_movrelsd_b32)
+        }
+        _ => matches!(op, Op::Vop2(Vop2::v_readlane_b32 | Vop2::v_writelane_b32)),
+    }
 }
 
 /// The block at `pc`, decoded now or before.

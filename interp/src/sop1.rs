@@ -166,6 +166,11 @@ pub fn s_swappc_b64(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
     Ok(())
 }
 
+/// Only a trap handler may return from one.
+pub fn s_rfe_b64(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
+    crate::sopp::s_trap(m, inst)
+}
+
 /// The destination gets EXEC, EXEC gets `f(source, EXEC)`.
 fn save_exec(m: &mut Machine<'_>, inst: &Inst, f: fn(u64, u64) -> u64) -> Result<(), Trap> {
     let source = m.uniform(inst.src[0], Ty::b64);
@@ -218,34 +223,55 @@ fn quad_mask(a: u64) -> u64 {
     (0..16).map(|quad| u64::from(a >> (quad * 4) & 0xf != 0) << quad).sum()
 }
 
-/// `operand` with M0 added to its register number.
-fn relative(m: &Machine<'_>, operand: Operand) -> Operand {
-    match operand {
-        Operand::Sgpr(index) => Operand::Sgpr(index.wrapping_add(m.wave.sgpr[reg::M0] as u8) & 127),
-        other => other,
-    }
+/// `operand` with M0 added to its register number, `beyond` if that is no numbered SGPR then. As everywhere, the lowest
+/// bit of a pair's number does not count.
+fn relative(m: &Machine<'_>, operand: Operand, ty: Ty, beyond: Operand) -> Operand {
+    let Operand::Sgpr(first) = operand else { return operand };
+    let index = u64::from(first) + u64::from(m.wave.sgpr[reg::M0]) & !u64::from(ty.dwords() - 1);
+    if index < u64::from(m.env.target.generation().sgprs()) { Operand::Sgpr(index as u8) } else { beyond }
 }
 
-fn move_relative(m: &mut Machine<'_>, src: Operand, dst: Operand, ty: Ty) -> Result<(), Trap> {
-    let bits = m.uniform(src, ty);
-    m.set_scalar(dst, ty, bits);
+/// From the register M0 further on; from s0 if there is none.
+fn move_from_relative(m: &mut Machine<'_>, inst: &Inst, ty: Ty) -> Result<(), Trap> {
+    let bits = m.uniform(relative(m, inst.src[0], ty, Operand::Sgpr(0)), ty);
+    m.set_scalar(inst.dst[0], ty, bits);
+    Ok(())
+}
+
+/// To the register M0 further on; nowhere if there is none.
+fn move_to_relative(m: &mut Machine<'_>, inst: &Inst, ty: Ty) -> Result<(), Trap> {
+    let bits = m.uniform(inst.src[0], ty);
+    m.set_scalar(relative(m, inst.dst[0], ty, Operand::None), ty, bits);
     Ok(())
 }
 
 pub fn s_movrels_b32(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
-    move_relative(m, relative(m, inst.src[0]), inst.dst[0], Ty::b32)
+    move_from_relative(m, inst, Ty::b32)
 }
 
 pub fn s_movrels_b64(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
-    move_relative(m, relative(m, inst.src[0]), inst.dst[0], Ty::b64)
+    move_from_relative(m, inst, Ty::b64)
 }
 
 pub fn s_movreld_b32(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
-    move_relative(m, inst.src[0], relative(m, inst.dst[0]), Ty::b32)
+    move_to_relative(m, inst, Ty::b32)
 }
 
 pub fn s_movreld_b64(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
-    move_relative(m, inst.src[0], relative(m, inst.dst[0]), Ty::b64)
+    move_to_relative(m, inst, Ty::b64)
+}
+
+/// Lanes of the last fork that wait go next; if those since the one with this stack pointer all have been, all go on.
+pub fn s_cbranch_join(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
+    let csp = m.wave.mode.csp();
+    if csp == m.uniform(inst.src[0], Ty::b32) as u32 {
+        return Ok(());
+    }
+    m.set_mode(m.wave.mode.with_csp(csp.wrapping_sub(1)));
+    let slot = m.wave.mode.csp() as usize * 4;
+    m.wave.set_exec(m.wave.sgpr64(slot));
+    m.next = m.wave.sgpr64(slot + 2);
+    Ok(())
 }
 
 pub fn s_abs_i32(_: &Fp, a: i32) -> (i32, bool) {

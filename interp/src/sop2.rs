@@ -8,6 +8,9 @@
 
 use crate::dispatch::scalar;
 use crate::fp::Fp;
+use crate::run::Machine;
+use gcnjit_isa::{Inst, Ty};
+use gcnjit_rt::Trap;
 
 gcnjit_isa::sop2! { scalar }
 
@@ -218,9 +221,40 @@ pub fn s_bfe_i64(_: &Fp, a: i64, field: u32) -> (i64, bool) {
     (x, x != 0)
 }
 
+pub fn s_cbranch_g_fork(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
+    let target = m.uniform(inst.src[1], Ty::b64);
+    fork(m, inst, target)
+}
+
+/// Lanes whose bit of source 0 is set go to `target`, the others on. If there are both, the fewer go first; the others
+/// wait on the stack, an entry of which is four SGPRs, mask below address.
+pub(crate) fn fork(m: &mut Machine<'_>, inst: &Inst, target: u64) -> Result<(), Trap> {
+    let (condition, exec) = (m.uniform(inst.src[0], Ty::b64), m.wave.exec());
+    let (pass, fail) = (condition & exec, !condition & exec);
+    let (passing, failing) = ((pass, target), (fail, m.next));
+    if pass == exec || fail == exec {
+        m.next = if pass == exec { target } else { m.next };
+        return Ok(());
+    }
+    let fail_first = fail.count_ones() < pass.count_ones();
+    let (first, second) = if fail_first { (failing, passing) } else { (passing, failing) };
+    let slot = m.wave.mode.csp() as usize * 4;
+    m.wave.set_sgpr64(slot, second.0);
+    m.wave.set_sgpr64(slot + 2, second.1);
+    m.wave.set_exec(first.0);
+    m.next = first.1;
+    m.set_mode(m.wave.mode.with_csp(m.wave.mode.csp() + 1));
+    Ok(())
+}
+
 pub fn s_absdiff_i32(_: &Fp, a: i32, b: i32) -> (i32, bool) {
     let x = a.wrapping_sub(b).wrapping_abs();
     (x, x != 0)
+}
+
+/// Only a trap handler may return from one.
+pub fn s_rfe_restore_b64(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
+    crate::sopp::s_trap(m, inst)
 }
 
 pub fn s_mul_hi_u32(_: &Fp, a: u32, b: u32) -> u32 {

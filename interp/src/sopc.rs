@@ -5,9 +5,9 @@
 use crate::dispatch::scalar;
 use crate::fp::Fp;
 use crate::run::Machine;
+use crate::sop1::s_set_gpr_idx_idx;
 use crate::sopp::set_gpr_index_mode;
 use gcnjit_isa::{Inst, Ty};
-use gcnjit_rt::wave::reg;
 use gcnjit_rt::{Mode, Trap};
 
 gcnjit_isa::sopc! { scalar }
@@ -51,12 +51,19 @@ pub fn s_bitcmp1_b64(_: &Fp, a: u64, bit: u32) -> bool {
     a.wrapping_shr(bit) & 1 == 1
 }
 
+/// Vector instructions are skipped from now on, or no longer.
+pub fn s_setvskip(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
+    let (bits, bit) = (m.uniform(inst.src[0], Ty::b32) as u32, m.uniform(inst.src[1], Ty::u32) as u32);
+    let skip = if bits.wrapping_shr(bit) & 1 != 0 { Mode::VSKIP } else { 0 };
+    m.set_mode(Mode(m.wave.mode.0 & !Mode::VSKIP | skip));
+    Ok(())
+}
+
 /// M0 gets the index from the source's low byte and the mode from the immediate, and indexing is switched on.
 pub fn s_set_gpr_idx_on(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
-    let index = m.uniform(inst.src[0], Ty::b32) as u32 & 0xff;
-    m.wave.sgpr[reg::M0] = m.wave.sgpr[reg::M0] & !0xff | index;
+    s_set_gpr_idx_idx(m, inst)?;
     set_gpr_index_mode(m, m.uniform(inst.src[1], Ty::simm16) as u32);
-    m.set_mode(Mode(m.wave.mode.0 | crate::run::GPR_INDEX));
+    m.set_mode(Mode(m.wave.mode.0 | Mode::GPR_INDEX));
     Ok(())
 }
 

@@ -5,9 +5,11 @@
 use crate::dispatch::scalar;
 use crate::fp::Fp;
 use crate::run::Machine;
-use gcnjit_isa::{Inst, Ty};
+use crate::sop2::fork;
+use gcnjit_isa::{Gen, Inst, Ty};
 use gcnjit_rt::memory::{LDS_APERTURE, PRIVATE_APERTURE};
-use gcnjit_rt::{Mode, Trap};
+use gcnjit_rt::wave::reg;
+use gcnjit_rt::{Mode, Trap, Wave};
 
 gcnjit_isa::sopk! { scalar }
 
@@ -62,6 +64,11 @@ pub fn s_mulk_i32(_: &Fp, a: i32, k: i32) -> i32 {
     a.wrapping_mul(k)
 }
 
+pub fn s_cbranch_i_fork(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
+    let target = inst.branch_target(m.wave.pc).ok_or_else(|| m.unimplemented(inst, "fork without a label"))?;
+    fork(m, inst, target)
+}
+
 /// A field of a hardware register, as the immediate names it.
 struct Field {
     register: u32,
@@ -77,14 +84,29 @@ impl Field {
 }
 
 const MODE: u32 = 1;
+const STATUS: u32 = 2;
+const IB_STS: u32 = 7;
 const SH_MEM_BASES: u32 = 15;
 
-/// MODE and the apertures are there; nothing else is modelled.
+/// STATUS has the bits SCC 0, EXECZ 9, VCCZ 10 and VALID 16, and of those that are never set PRIV 5, IN_BARRIER 12,
+/// HALT 13 and TRAP 14.
+const STATUS_BITS: u32 = 1 | 1 << 5 | 1 << 9 | 1 << 10 | 7 << 12 | 1 << 16;
+
+fn status(wave: &Wave) -> u32 {
+    let zero = |register| u32::from(wave.sgpr64(register) == 0);
+    wave.scc | zero(reg::EXEC) << 9 | zero(reg::VCC) << 10 | 1 << 16
+}
+
+/// MODE, what is known of STATUS, and gfx9's apertures are there. Nothing is ever outstanding, so IB_STS is 0.
 pub fn s_getreg_b32(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
     let field = Field::new(m.uniform(inst.src[0], Ty::simm16) as u32);
     let value = match field.register {
         MODE => m.wave.mode.0,
-        SH_MEM_BASES => (PRIVATE_APERTURE >> 48 | LDS_APERTURE >> 48 << 16) as u32,
+        STATUS if field.mask.wrapping_shl(field.offset) & !STATUS_BITS == 0 => status(m.wave),
+        IB_STS => 0,
+        SH_MEM_BASES if m.env.target.generation() == Gen::Gfx9 => {
+            (PRIVATE_APERTURE >> 48 | LDS_APERTURE >> 48 << 16) as u32
+        }
         _ => return Err(m.unimplemented(inst, "reading this hardware register")),
     };
     m.set_scalar(inst.dst[0], Ty::b32, u64::from(value >> field.offset & field.mask));

@@ -21,10 +21,16 @@ macro_rules! without_effect {
 
 without_effect! { s_nop }
 
-pub fn s_endpgm(m: &mut Machine<'_>, _: &Inst) -> Result<(), Trap> {
-    m.stop = Some(Stop::End);
-    Ok(())
+macro_rules! ends {
+    ($($name:ident)*) => { $(
+        pub fn $name(m: &mut Machine<'_>, _: &Inst) -> Result<(), Trap> {
+            m.stop = Some(Stop::End);
+            Ok(())
+        }
+    )* };
 }
+
+ends! { s_endpgm s_endpgm_saved s_endpgm_ordered_ps_done }
 
 /// Goes to the label in source 0 if `taken`.
 pub(crate) fn jump(m: &mut Machine<'_>, inst: &Inst, taken: bool) -> Result<(), Trap> {
@@ -54,19 +60,59 @@ branches! {
     s_cbranch_execnz |m| m.wave.exec() != 0;
 }
 
+macro_rules! debugger_branches {
+    ($($name:ident)*) => { $(
+        /// On a flag that only a debugger sets: there is none.
+        pub fn $name(_: &mut Machine<'_>, _: &Inst) -> Result<(), Trap> {
+            Ok(())
+        }
+    )* };
+}
+
+debugger_branches! {
+    s_cbranch_cdbgsys s_cbranch_cdbguser s_cbranch_cdbgsys_or_user s_cbranch_cdbgsys_and_user
+}
+
 pub fn s_barrier(m: &mut Machine<'_>, _: &Inst) -> Result<(), Trap> {
     m.stop = Some(Stop::Barrier);
     Ok(())
 }
 
-without_effect! { s_waitcnt s_sleep s_setprio s_icache_inv s_incperflevel s_decperflevel s_wakeup }
+without_effect! { s_waitcnt s_sleep s_setprio s_icache_inv s_incperflevel s_decperflevel s_ttracedata s_wakeup }
+
+/// The low bit of the immediate, which switches something.
+fn switch(m: &Machine<'_>, inst: &Inst) -> bool {
+    m.uniform(inst.src[0], Ty::simm16) & 1 != 0
+}
+
+pub fn s_setkill(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
+    if switch(m, inst) { Err(m.unimplemented(inst, "killing a wave")) } else { Ok(()) }
+}
+
+pub fn s_sethalt(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
+    if switch(m, inst) { Err(m.fault(Cause::Halt, m.wave.pc, 0)) } else { Ok(()) }
+}
+
+/// Interrupts reach the host, which does nothing about them; the other messages belong to graphics and trap handlers.
+pub fn s_sendmsg(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
+    const INTERRUPT: u64 = 1;
+    match m.uniform(inst.src[0], Ty::simm16) & 15 {
+        INTERRUPT => Ok(()),
+        _ => Err(m.unimplemented(inst, "this message")),
+    }
+}
+
+pub fn s_sendmsghalt(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
+    s_sendmsg(m, inst)?;
+    Err(m.fault(Cause::Halt, m.wave.pc, 0))
+}
 
 pub fn s_trap(m: &mut Machine<'_>, _: &Inst) -> Result<(), Trap> {
     Err(m.fault(Cause::TrapInstruction, m.wave.pc, 0))
 }
 
 pub fn s_set_gpr_idx_off(m: &mut Machine<'_>, _: &Inst) -> Result<(), Trap> {
-    m.set_mode(Mode(m.wave.mode.0 & !crate::run::GPR_INDEX));
+    m.set_mode(Mode(m.wave.mode.0 & !Mode::GPR_INDEX));
     Ok(())
 }
 

@@ -22,6 +22,14 @@ pub enum Gen {
 impl Gen {
     /// All generations, oldest first.
     pub const ALL: [Gen; 4] = [Gen::Gfx6, Gen::Gfx7, Gen::Gfx8, Gen::Gfx9];
+
+    /// SGPRs that a number names; the codes above belong to registers with a name.
+    pub const fn sgprs(self) -> u8 {
+        match self {
+            Gen::Gfx6 | Gen::Gfx7 => 104,
+            Gen::Gfx8 | Gen::Gfx9 => 102,
+        }
+    }
 }
 
 /// An ability that some targets of a generation have and others lack.

@@ -172,6 +172,12 @@ impl OpInfo {
 }
 
 impl Op {
+    /// Whether it is one of the instructions that MODE can have skipped: vector ALU, vector memory, LDS, export.
+    pub fn is_vector(self) -> bool {
+        use Op::{Sop1, Sop2, Sopc, Sopk, Sopp, Smem};
+        !matches!(self, Sop1(_) | Sop2(_) | Sopc(_) | Sopk(_) | Sopp(_) | Smem(_))
+    }
+
     /// The opcode of the VOP3 form of a VOP1, VOP2, VOPC or VINTRP operation, where it has one.
     pub fn promoted(self, generation: Gen) -> Option<u16> {
         let old = generation < Gen::Gfx8;

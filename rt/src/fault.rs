@@ -23,6 +23,9 @@ pub enum Cause {
     /// An instruction that asks for a trap handler.
     #[error("trap")]
     TrapInstruction,
+    /// The wave halted itself; the host would have to resume it.
+    #[error("halt")]
+    Halt,
 }
 
 /// What stopped a wave, and where.

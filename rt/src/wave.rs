@@ -97,6 +97,33 @@ pub struct Denormals {
 }
 
 impl Mode {
+    /// The bit that switches VGPR indexing by M0 on (gfx8, gfx9).
+    pub const GPR_INDEX: u32 = 1 << 27;
+    /// The bit under which vector instructions are skipped.
+    pub const VSKIP: u32 = 1 << 28;
+    /// Where the three bits of the branch stack's pointer begin.
+    pub const CSP: u32 = 29;
+
+    /// Whether M0 indexes VGPRs.
+    pub fn gpr_index(self) -> bool {
+        self.0 & Mode::GPR_INDEX != 0
+    }
+
+    /// Whether vector instructions are skipped.
+    pub fn vskip(self) -> bool {
+        self.0 & Mode::VSKIP != 0
+    }
+
+    /// Entries on the branch stack of s_cbranch_*_fork.
+    pub fn csp(self) -> u32 {
+        self.0 >> Mode::CSP
+    }
+
+    /// The same with another number of entries, modulo 8.
+    pub fn with_csp(self, csp: u32) -> Mode {
+        Mode(self.0 & !(7 << Mode::CSP) | csp << Mode::CSP)
+    }
+
     /// Rounding of f32 operations.
     pub fn round32(self) -> Round {
         round(self.0)

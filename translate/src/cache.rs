@@ -8,8 +8,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// The bits of MODE that translated code depends on: rounding, denormals, DX10_CLAMP, IEEE.
-const MODE_KEY: u32 = 0x3ff;
+/// The bits of MODE that translated code depends on: rounding, denormals, DX10_CLAMP, IEEE, and which instructions
+/// are indexed or skipped.
+const MODE_KEY: u32 = 0x3ff | Mode::GPR_INDEX | Mode::VSKIP;
 
 type Key = (u64, u32);
 
@@ -107,6 +108,11 @@ impl Jit {
     }
 }
 
+/// The error of an instruction at `pc` that stops its wave.
+fn stopped(cause: Cause, pc: u64) -> Box<Trap> {
+    Box::new(Trap::Fault { cause, address: pc, lane: 0, pc })
+}
+
 impl Engine for Jit {
     type Worker = Worker;
 
@@ -133,10 +139,8 @@ impl Engine for Jit {
                     let (cause, address, lane) = (bad.cause, bad.address, bad.lane);
                     return Err(Box::new(Trap::Fault { cause, address, lane, pc: wave.pc }));
                 }
-                Exit::Trap => {
-                    let (cause, pc) = (Cause::TrapInstruction, wave.pc);
-                    return Err(Box::new(Trap::Fault { cause, address: pc, lane: 0, pc }));
-                }
+                Exit::Trap => return Err(stopped(Cause::TrapInstruction, wave.pc)),
+                Exit::Halt => return Err(stopped(Cause::Halt, wave.pc)),
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Basic blocks of guest code: everything that direct jumps reach from an entry.
 
-use gcnjit_isa::{Decoder, Inst, Note, Op, Operand, Sop1, Sopk, Sopp, Target};
+use gcnjit_isa::{Decoder, Inst, Note, Op, Operand, Sop1, Sop2, Sopc, Sopk, Sopp, Target};
 use gcnjit_rt::{Cause, Trap, View};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,12 +47,15 @@ pub fn ends_block(inst: &Inst) -> bool {
     inst.op.info().has(Note::EndsBlock) || writes_mode(inst)
 }
 
-/// Whether an instruction writes MODE by name: translated code is made for one MODE.
+/// Whether an instruction changes MODE for those behind it: translated code is made for one MODE. The instructions that
+/// switch indexing do not end their block (see [`crate::build`]).
 pub fn writes_mode(inst: &Inst) -> bool {
     const HW_REG_MODE: i32 = 1;
-    let id = |position: usize| matches!(inst.src[position], Operand::Imm(imm) if imm & 0x3f == HW_REG_MODE);
     match inst.op {
-        Op::Sopk(Sopk::s_setreg_b32 | Sopk::s_setreg_imm32_b32) => id(0) || id(1),
+        Op::Sopk(Sopk::s_setreg_b32 | Sopk::s_setreg_imm32_b32) => {
+            matches!(inst.src[1], Operand::Imm(imm) if imm & 0x3f == HW_REG_MODE)
+        }
+        Op::Sopc(Sopc::s_setvskip) => true,
         _ => false,
     }
 }
@@ -104,7 +107,9 @@ impl Code<'_> {
 fn successors(inst: &Inst, pc: u64, next: u64) -> Vec<u64> {
     match inst.op {
         Op::Sopp(Sopp::s_branch) => inst.branch_target(pc).into_iter().collect(),
-        Op::Sopp(Sopp::s_endpgm) | Op::Sop1(Sop1::s_setpc_b64) => Vec::new(),
+        Op::Sopp(Sopp::s_endpgm | Sopp::s_endpgm_saved | Sopp::s_endpgm_ordered_ps_done) => Vec::new(),
+        Op::Sopp(Sopp::s_trap | Sopp::s_sendmsghalt) | Op::Sop2(Sop2::s_rfe_restore_b64) => Vec::new(),
+        Op::Sop1(Sop1::s_setpc_b64 | Sop1::s_rfe_b64) => Vec::new(),
         _ => inst.branch_target(pc).filter(|_| is_branch(inst)).into_iter().chain([next]).collect(),
     }
 }

@@ -33,11 +33,15 @@ pub enum Exit {
     Fault,
     /// An instruction asked for a trap handler.
     Trap,
+    /// The wave halted itself.
+    Halt,
 }
 
 impl Exit {
     fn from_code(code: u32) -> Exit {
-        [Exit::End, Exit::Barrier, Exit::Yield, Exit::Jump, Exit::Fault, Exit::Trap][code as usize]
+        const ALL: [Exit; 7] =
+            [Exit::End, Exit::Barrier, Exit::Yield, Exit::Jump, Exit::Fault, Exit::Trap, Exit::Halt];
+        ALL[code as usize]
     }
 }
 

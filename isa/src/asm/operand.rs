@@ -45,7 +45,7 @@ fn register(text: &str, generation: Gen) -> Option<Operand> {
     let first: u8 = first.parse().ok()?;
     match prefix {
         "v" => Some(Operand::Vgpr(first)),
-        "s" if first < if generation >= Gen::Gfx8 { 102 } else { 104 } => Some(Operand::Sgpr(first)),
+        "s" if first < generation.sgprs() => Some(Operand::Sgpr(first)),
         "ttmp" if generation == Gen::Gfx9 && first < 16 => Some(Operand::Sgpr(108 + first)),
         "ttmp" if generation < Gen::Gfx9 && first < 12 => Some(Operand::Sgpr(112 + first)),
         _ => None,

@@ -205,7 +205,7 @@ impl Reader<'_> {
     /// `dwords` scalar registers from `first`: the lowest bit of a pair is ignored, wider groups are aligned to 4.
     fn sgprs(&self, first: u32, dwords: u8) -> Result<Operand, DecodeError> {
         let dwords = u32::from(dwords);
-        let sgprs = if self.old() { 104 } else { 102 };
+        let sgprs = u32::from(self.tables.generation.sgprs());
         let traps = if self.tables.generation == Gen::Gfx9 { 108 } else { 112 };
         let in_file = first < sgprs || (traps..124).contains(&first);
         let aligned = first & !(if dwords > 2 { 3 } else { 1 });

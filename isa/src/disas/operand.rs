@@ -42,7 +42,7 @@ fn range(out: &mut String, prefix: &str, first: u32, dwords: u32) -> std::fmt::R
 }
 
 fn scalar(out: &mut String, code: u32, dwords: u32, generation: Gen) -> std::fmt::Result {
-    let sgprs = if generation >= Gen::Gfx8 { 102 } else { 104 };
+    let sgprs = u32::from(generation.sgprs());
     let traps = if generation >= Gen::Gfx9 { 108 } else { 112 };
     if code < sgprs {
         return range(out, "s", code, dwords);

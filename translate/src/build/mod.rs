@@ -15,6 +15,7 @@ mod saturate;
 mod ds;
 mod flat;
 mod fp;
+mod index;
 mod mtbuf;
 mod mubuf;
 mod smem;
@@ -51,19 +52,16 @@ pub fn block(guest: &GuestBlock, target: Target, mode: Mode) -> Result<Block> {
     let mut term = Term::Jump(end);
     for (pc, inst) in &guest.instructions {
         b.begin(*pc, inst);
-        dispatch::instruction(&mut b, inst)?;
+        if !(mode.vskip() && inst.op.is_vector()) {
+            dispatch::instruction(&mut b, inst)?;
+        }
         b.finish_instruction();
         if ends_block(inst) {
             term = b.term.take().unwrap_or(Term::Reenter(end));
         }
     }
-    if b.gpr_idx != 0
-        && let Some((_, last)) = guest.instructions.last()
-    {
-        return b.unimplemented(last, "VGPR indexing that is still on at the end of a block");
-    }
     b.flush();
-    b.block.term = term;
+    b.block.term = b.checked_term(term);
     b.block.instructions = guest.instructions.len() as u32;
     Ok(b.block)
 }
@@ -82,10 +80,9 @@ pub struct Builder {
     pub next_pc: u64,
     /// How the block ends, once an instruction has said so.
     pub term: Option<Term>,
-    /// VGPR indexing by M0 (gfx8, gfx9): which operands, bit 0 to 2 sources, bit 3 the result; 0 is off.
-    pub gpr_idx: u32,
     /// The clamp bit of the current instruction, for integer operations that saturate.
     pub clamp: bool,
+    indexing: index::Indexing,
     exec_changed: bool,
     segment_start: usize,
 }
@@ -113,8 +110,8 @@ impl Builder {
             pc,
             next_pc: pc,
             term: None,
-            gpr_idx: 0,
             clamp: false,
+            indexing: index::Indexing::new(mode, target.generation()),
             exec_changed: false,
             segment_start: 0,
         }

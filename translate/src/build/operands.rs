@@ -1,6 +1,7 @@
 //! Operands: fetched through modifiers, results committed through theirs. The twin of the interpreter's file of this
 //! name; its head states the rules.
 
+use super::index::{RESULT, place_of_result, place_of_source};
 use super::{Builder, Result};
 use crate::lane::{Fcc, Shape, Ty as Width, Value};
 use crate::libcall::{RowOp, UniformOp};
@@ -49,7 +50,7 @@ pub mod vector {
         let types = inst.op.info().dsts;
         if let (Operand::Vgpr(first), [Ty::b128]) = (inst.dst[0], types) {
             for (dword, value) in (0..).zip(values) {
-                b.write_dword(first.wrapping_add(dword), value, enabled);
+                b.set_vgpr_operand(first.wrapping_add(dword), RESULT, value, enabled);
             }
             return Ok(());
         }
@@ -149,17 +150,18 @@ impl Builder {
         }
     }
 
-    /// An operand of a vector instruction without modifiers: a lane value or a uniform one; a mask as a B1.
-    pub fn operand(&mut self, inst: &Inst, operand: Operand, ty: Ty) -> Result<Value> {
-        if let Operand::Vgpr(first) = operand {
-            let low = self.vgpr(first);
+    /// Source `i` of a vector instruction without modifiers: a lane value or a uniform one; a mask as a B1.
+    fn operand(&mut self, inst: &Inst, i: usize, ty: Ty) -> Result<Value> {
+        if let Operand::Vgpr(first) = inst.src[i] {
+            let place = place_of_source(inst, i);
+            let low = self.vgpr_operand(first, place);
             if ty.dwords() == 2 {
-                let high = self.vgpr(first.wrapping_add(1));
+                let high = self.vgpr_operand(first.wrapping_add(1), place);
                 return Ok(self.pack(low, high));
             }
             return Ok(low);
         }
-        let value = self.uniform(inst, operand, ty)?;
+        let value = self.uniform(inst, inst.src[i], ty)?;
         Ok(if ty == Ty::mask { self.spread(value) } else { value })
     }
 
@@ -169,7 +171,7 @@ impl Builder {
             return self.mixed_source(inst, i);
         }
         let ty = inst.op.info().srcs[i];
-        let mut value = self.plain_source(inst, i, ty)?;
+        let mut value = self.operand(inst, i, ty)?;
         match &inst.ext {
             Ext::Sdwa(sdwa) if i < 2 => value = self.selected(value, sdwa.src_sel[i], sdwa.sext >> i & 1 != 0),
             Ext::Dpp(dpp) if i == 0 => value = self.moved(value, dpp),
@@ -191,15 +193,11 @@ impl Builder {
 
     /// The dwords of source `i`, a `b128` without modifiers. A constant has 64 bits.
     fn dwords(&mut self, inst: &Inst, i: usize) -> Result<[Value; 4]> {
-        let operand = inst.src[i];
-        let zero = self.b32(0);
-        Ok(match operand {
-            Operand::Vgpr(first) if self.gpr_idx >> i & 1 != 0 => {
-                [0, 1, 2, 3].map(|dword| self.indexed_source(first.wrapping_add(dword), Ty::b32))
-            }
-            Operand::Vgpr(first) => [0, 1, 2, 3].map(|dword| self.vgpr(first.wrapping_add(dword))),
+        let (place, zero) = (place_of_source(inst, i), self.b32(0));
+        Ok(match inst.src[i] {
+            Operand::Vgpr(first) => [0, 1, 2, 3].map(|dword| self.vgpr_operand(first.wrapping_add(dword), place)),
             Operand::Sgpr(first) => [0, 1, 2, 3].map(|dword| self.sgpr(first + dword)),
-            _ => {
+            operand => {
                 let value = self.uniform(inst, operand, Ty::b64)?;
                 [self.lo(value), self.hi(value), zero, zero]
             }
@@ -211,32 +209,12 @@ impl Builder {
         let bit = |bits: u8| bits >> i & 1 != 0;
         let mods = &inst.mods;
         let ty = if bit(mods.op_sel_hi) { Ty::f16 } else { Ty::f32 };
-        let mut value = self.plain_source(inst, i, ty)?;
+        let mut value = self.operand(inst, i, ty)?;
         if ty == Ty::f16 {
             let half = self.shr_by(value, if bit(mods.op_sel) { 16 } else { 0 });
             value = self.f16_source(half);
         }
         Ok(self.signs(value, Ty::f32, bit(mods.abs), bit(mods.neg)))
-    }
-
-    /// Source `i` of a vector instruction before its modifiers, but for indexing.
-    fn plain_source(&mut self, inst: &Inst, i: usize, ty: Ty) -> Result<Value> {
-        match inst.src[i] {
-            Operand::Vgpr(first) if self.gpr_idx >> i & 1 != 0 => Ok(self.indexed_source(first, ty)),
-            operand => self.operand(inst, operand, ty),
-        }
-    }
-
-    /// A VGPR source under indexing by M0.
-    fn indexed_source(&mut self, first: u8, ty: Ty) -> Value {
-        let m0 = self.m0();
-        let index = self.and_bits(m0, 0xff);
-        let low = self.vgpr_at(first, index);
-        if ty.dwords() != 2 {
-            return low;
-        }
-        let high = self.vgpr_at(first.wrapping_add(1), index);
-        self.pack(low, high)
     }
 
     /// The bits that a narrow type sees, extended to a dword.
@@ -345,37 +323,17 @@ impl Builder {
             (_, Some(high)) if is_half(ty) => self.placed_half(value, first, high),
             _ => value,
         };
-        self.write_result(first, ty, value, enabled);
+        self.write_result(first, place_of_result(i), value, enabled);
     }
 
-    fn write_result(&mut self, first: u8, ty: Ty, value: Value, enabled: Value) {
-        if ty.dwords() == 2 {
+    fn write_result(&mut self, first: u8, place: usize, value: Value, enabled: Value) {
+        if self.ty(value) == Width::B64 {
             let (low, high) = (self.lo(value), self.hi(value));
-            self.write_dword(first, low, enabled);
-            self.write_dword(first.wrapping_add(1), high, enabled);
+            self.set_vgpr_operand(first, place, low, enabled);
+            self.set_vgpr_operand(first.wrapping_add(1), place, high, enabled);
         } else {
-            self.write_dword(first, value, enabled);
+            self.set_vgpr_operand(first, place, value, enabled);
         }
-    }
-
-    /// Writes one VGPR, indexed by M0 if results are.
-    fn write_dword(&mut self, register: u8, value: Value, enabled: Value) {
-        if self.gpr_idx & 8 == 0 {
-            return self.set_vgpr_under(register, value, enabled);
-        }
-        let m0 = self.m0();
-        let index = self.and_bits(m0, 0xff);
-        self.set_vgpr_at(register, index, value, enabled);
-    }
-
-    /// What a VGPR that is about to be written holds, indexed by M0 if results are.
-    fn old_result(&mut self, register: u8) -> Value {
-        if self.gpr_idx & 8 == 0 {
-            return self.vgpr(register);
-        }
-        let m0 = self.m0();
-        let index = self.and_bits(m0, 0xff);
-        self.vgpr_at(register, index)
     }
 
     /// SDWA on the result: into the selected part, the rest as `dst_unused` says.
@@ -393,7 +351,7 @@ impl Builder {
             }
             Unused::Preserve => {
                 let up = self.shl_by(value, start);
-                let (new, old) = (self.and_bits(up, u64::from(mask)), self.old_result(register));
+                let (new, old) = (self.and_bits(up, u64::from(mask)), self.vgpr_operand(register, RESULT));
                 let old = self.and_bits(old, u64::from(!mask));
                 self.or(new, old)
             }
@@ -402,7 +360,7 @@ impl Builder {
 
     /// A 16-bit result into one half, keeping the other.
     fn placed_half(&mut self, value: Value, register: u8, high: bool) -> Value {
-        let old = self.old_result(register);
+        let old = self.vgpr_operand(register, RESULT);
         let (new, kept) = if high { (self.shl_by(value, 16), 0xffff) } else { (value, 0xffff_0000) };
         let old = self.and_bits(old, kept);
         self.or(new, old)

@@ -2,6 +2,7 @@
 
 use super::Builder;
 use crate::lane::{Fenv, Op, Shape, Ty, Value};
+use gcnjit_rt::Mode;
 use gcnjit_rt::wave::reg;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,6 +13,7 @@ pub(super) struct Regs {
     vgpr: BTreeMap<u8, Vgpr>,
     sgpr: BTreeMap<u8, Scalar>,
     scc: Option<Scalar>,
+    mode: Option<Scalar>,
     /// Numbers the moments at which the register file changes.
     epoch: u64,
 }
@@ -62,6 +64,7 @@ impl Builder {
             self.exec_changed = true;
         }
         self.regs.sgpr.insert(register, Scalar { value, dirty: true });
+        self.sgprs_written(usize::from(register)..usize::from(register) + 1);
     }
 
     /// Writes a pair of SGPRs.
@@ -94,6 +97,79 @@ impl Builder {
     /// Writes the scalar condition code.
     pub fn set_scc(&mut self, value: Value) {
         self.regs.scc = Some(Scalar { value, dirty: true });
+    }
+
+    /// VCC.
+    pub fn vcc(&mut self) -> Value {
+        self.sgpr64(reg::VCC as u8)
+    }
+
+    /// MODE.
+    pub fn mode_value(&mut self) -> Value {
+        if let Some(known) = self.regs.mode {
+            return known.value;
+        }
+        let value = self.read_file(Op::Mode, Ty::B32, 0);
+        self.regs.mode = Some(Scalar { value, dirty: false });
+        value
+    }
+
+    /// Writes the bits of MODE in `mask`; `bits` has no others. The code goes on as it was made for the old ones.
+    pub fn set_mode_bits(&mut self, mask: u32, bits: Value) {
+        let mode = self.mode_value();
+        let kept = self.and_bits(mode, u64::from(!mask));
+        let value = self.or(kept, bits);
+        self.regs.mode = Some(Scalar { value, dirty: true });
+    }
+
+    /// Entries on the stack of s_cbranch_*_fork.
+    pub fn stack_pointer(&mut self) -> Value {
+        let mode = self.mode_value();
+        self.shr_by(mode, Mode::CSP)
+    }
+
+    /// Moves the pointer of that stack, modulo 8.
+    pub fn move_stack_pointer(&mut self, by: Value) {
+        let csp = self.stack_pointer();
+        let csp = self.add(csp, by);
+        let bits = self.shl_by(csp, Mode::CSP);
+        self.set_mode_bits(7 << Mode::CSP, bits);
+    }
+
+    /// Four SGPRs of the stack: the first one's number.
+    pub fn stack_slot(&mut self) -> Value {
+        let csp = self.stack_pointer();
+        self.shl_by(csp, 2)
+    }
+
+    /// The numbered SGPR, or the pair of them, `index` further on.
+    pub fn sgpr_at(&mut self, register: u8, index: Value, wide: bool) -> Value {
+        self.flush_scalars();
+        self.regs.epoch += 1;
+        let low = self.read_sgpr_at(register, index);
+        if !wide {
+            return low;
+        }
+        let high = self.read_sgpr_at(register + 1, index);
+        self.pack(low, high)
+    }
+
+    fn read_sgpr_at(&mut self, register: u8, index: Value) -> Value {
+        let imm = u64::from(register) | self.regs.epoch << 32;
+        self.op(Op::SgprAt, Ty::B32, Fenv::Any, &[index], imm)
+    }
+
+    /// Writes a numbered SGPR, or a pair of them, `index` further on.
+    pub fn set_sgpr_at(&mut self, register: u8, index: Value, value: Value) {
+        self.flush_scalars();
+        if self.ty(value) == Ty::B64 {
+            let (low, high) = (self.lo(value), self.hi(value));
+            self.block.effect(Op::SetSgprAt, [low, index, Value::NONE], u64::from(register));
+            self.block.effect(Op::SetSgprAt, [high, index, Value::NONE], u64::from(register + 1));
+        } else {
+            self.block.effect(Op::SetSgprAt, [value, index, Value::NONE], u64::from(register));
+        }
+        self.forget(0..0, 0..usize::from(self.generation().sgprs()));
     }
 
     /// A VGPR as the active lanes see it.
@@ -177,7 +253,7 @@ impl Builder {
         self.regs.epoch += u64::from(!dirty.is_empty());
     }
 
-    /// Writes scalar registers and SCC back; they stay known.
+    /// Writes scalar registers, SCC and MODE back; they stay known.
     pub(super) fn flush_scalars(&mut self) {
         let dirty: Vec<(u8, Value)> =
             self.regs.sgpr.iter().filter(|(_, known)| known.dirty).map(|(r, known)| (*r, known.value)).collect();
@@ -190,12 +266,18 @@ impl Builder {
             let value = known.value;
             self.block.effect(Op::SetScc, [value, Value::NONE, Value::NONE], 0);
         }
+        if let Some(known) = self.regs.mode.as_mut().filter(|known| known.dirty) {
+            known.dirty = false;
+            let value = known.value;
+            self.block.effect(Op::SetMode, [value, Value::NONE, Value::NONE], 0);
+        }
     }
 
     /// Forgets registers that something else has written.
     pub(super) fn forget(&mut self, vgprs: Range<usize>, sgprs: Range<usize>) {
         self.regs.vgpr.retain(|register, _| !vgprs.contains(&usize::from(*register)));
         self.regs.sgpr.retain(|register, _| !sgprs.contains(&usize::from(*register)));
+        self.sgprs_written(sgprs);
         self.regs.epoch += 1;
     }
 }

@@ -1,41 +1,123 @@
 //! SOPK: scalar with a 16-bit immediate.
 
 use super::operands::scalar::{commit, sources};
+use super::sop2::{fork, s_add_i32};
 use super::{Builder, Result};
-use crate::lane::{Fenv, Op, Ty as Width, Value};
-use gcnjit_isa::{Inst, Operand, Ty};
+use crate::lane::{Term, Value};
+use gcnjit_isa::{Gen, Inst, Operand, Ty};
+use gcnjit_rt::memory::{LDS_APERTURE, PRIVATE_APERTURE};
 
 fn s_movk_i32(_: &mut Builder, k: Value) -> Value {
     k
 }
 
-fn s_cmpk_eq_i32(b: &mut Builder, x: Value, k: Value) -> Value {
-    b.eq(x, k)
+fn s_cmovk_i32(b: &mut Builder, k: Value, old: Value, scc: Value) -> Value {
+    b.select(scc, k, old)
+}
+
+macro_rules! compares {
+    ($($name:ident |$b:ident, $x:ident, $k:ident| $value:expr;)*) => { $(
+        fn $name($b: &mut Builder, $x: Value, $k: Value) -> Value {
+            $value
+        }
+    )* };
+}
+
+compares! {
+    s_cmpk_eq_i32 |b, x, k| b.eq(x, k);
+    s_cmpk_lg_i32 |b, x, k| b.ne(x, k);
+    s_cmpk_gt_i32 |b, x, k| b.slt(k, x);
+    s_cmpk_ge_i32 |b, x, k| b.sle(k, x);
+    s_cmpk_lt_i32 |b, x, k| b.slt(x, k);
+    s_cmpk_le_i32 |b, x, k| b.sle(x, k);
+    s_cmpk_eq_u32 |b, x, k| b.eq(x, k);
+    s_cmpk_lg_u32 |b, x, k| b.ne(x, k);
+    s_cmpk_gt_u32 |b, x, k| b.ult(k, x);
+    s_cmpk_ge_u32 |b, x, k| b.ule(k, x);
+    s_cmpk_lt_u32 |b, x, k| b.ult(x, k);
+    s_cmpk_le_u32 |b, x, k| b.ule(x, k);
 }
 
 fn s_addk_i32(b: &mut Builder, x: Value, k: Value) -> (Value, Value) {
-    let sum = b.add(x, k);
-    let (from_x, from_k) = (b.xor(x, sum), b.xor(k, sum));
-    let both = b.and(from_x, from_k);
-    let zero = b.b32(0);
-    (sum, b.slt(both, zero))
+    s_add_i32(b, x, k)
 }
 
-/// Only MODE can be written: the block ends, and code for the new mode goes on.
-fn s_setreg_imm32_b32(b: &mut Builder, inst: &Inst) -> Result {
-    let Operand::Imm(field) = inst.src[1] else { return b.unimplemented(inst, "a register that is not immediate") };
-    let (id, offset, size) = (field & 0x3f, (field >> 6 & 0x1f) as u32, (field >> 11 & 0x1f) as u32 + 1);
-    if id != 1 {
-        return b.unimplemented(inst, "a hardware register other than MODE");
-    }
-    let value = b.uniform(inst, inst.src[0], Ty::b32)?;
-    let mask = u64::from((u32::MAX >> (32 - size)) << offset);
-    let mode = b.op(Op::Mode, Width::B32, Fenv::Any, &[], 0);
-    let (kept, new) = (b.and_bits(mode, !mask), b.shl_by(value, offset));
-    let new = b.and_bits(new, mask);
-    let mode = b.or(kept, new);
-    b.effect(Op::SetMode, [mode, Value::NONE, Value::NONE], 0);
+fn s_mulk_i32(b: &mut Builder, x: Value, k: Value) -> Value {
+    b.mul(x, k)
+}
+
+fn s_cbranch_i_fork(b: &mut Builder, inst: &Inst) -> Result {
+    let (label, next) = (super::sopp::target(b, inst), b.next_pc);
+    let target = b.b64(label);
+    let to_next = fork(b, inst, target)?;
+    b.term = Some(Term::Branch(to_next, next, label));
     Ok(())
+}
+
+const MODE: u32 = 1;
+const STATUS: u32 = 2;
+const IB_STS: u32 = 7;
+const SH_MEM_BASES: u32 = 15;
+
+/// Bits of STATUS that have a meaning here: SCC, PRIV, EXECZ, VCCZ, IN_BARRIER, HALT, TRAP, VALID.
+const STATUS_BITS: u32 = 0x0001_7621;
+
+/// A field of a hardware register: its number, the first bit, and the field's bits moved down.
+fn field(operand: Operand) -> Option<(u32, u32, u32)> {
+    let Operand::Imm(field) = operand else { return None };
+    let (register, offset, size) = (field & 0x3f, field >> 6 & 0x1f, (field >> 11 & 0x1f) + 1);
+    Some((register as u32, offset as u32, ((1u64 << size) - 1) as u32))
+}
+
+/// SCC, EXECZ and VCCZ where STATUS has them, and VALID.
+fn status(b: &mut Builder) -> Value {
+    let (scc, exec, vcc) = (b.scc(), b.exec(), b.vcc());
+    let flags = [(scc, 0), (b.is_zero(exec), 9), (b.is_zero(vcc), 10)];
+    flags.into_iter().fold(b.b32(1 << 16), |status, (flag, at)| {
+        let flag = b.b1_to_b32(flag);
+        let flag = b.shl_by(flag, at);
+        b.or(status, flag)
+    })
+}
+
+fn s_getreg_b32(b: &mut Builder, inst: &Inst) -> Result {
+    let Some((register, offset, bits)) = field(inst.src[0]) else { return b.unimplemented(inst, "no register") };
+    let value = match register {
+        MODE => b.mode_value(),
+        STATUS if bits << offset & !STATUS_BITS == 0 => status(b),
+        IB_STS => b.b32(0),
+        SH_MEM_BASES if b.generation() == Gen::Gfx9 => {
+            b.b32((PRIVATE_APERTURE >> 48 | LDS_APERTURE >> 48 << 16) as u32)
+        }
+        _ => return b.unimplemented(inst, "reading this hardware register"),
+    };
+    let value = b.shr_by(value, offset);
+    let value = b.and_bits(value, u64::from(bits));
+    b.set_scalar(inst.dst[0], Ty::b32, value);
+    Ok(())
+}
+
+/// The block ends, and code for the new mode goes on.
+fn s_setreg_b32(b: &mut Builder, inst: &Inst) -> Result {
+    let Some((MODE, offset, bits)) = field(inst.src[1]) else {
+        return b.unimplemented(inst, "writing this hardware register");
+    };
+    let value = b.uniform(inst, inst.src[0], Ty::b32)?;
+    let (value, mask) = (b.shl_by(value, offset), bits << offset);
+    let value = b.and_bits(value, u64::from(mask));
+    b.set_mode_bits(mask, value);
+    Ok(())
+}
+
+fn s_setreg_imm32_b32(b: &mut Builder, inst: &Inst) -> Result {
+    s_setreg_b32(b, inst)
+}
+
+fn s_call_b64(b: &mut Builder, inst: &Inst) -> Result {
+    let next = b.next_pc;
+    let next = b.b64(next);
+    b.set_scalar(inst.dst[0], Ty::b64, next);
+    super::sopp::s_branch(b, inst)
 }
 
 gcnjit_isa::sopk! { rows }

@@ -1,5 +1,6 @@
 //! VOP1: vector, one source.
 
+use super::index::Indexing;
 use super::operands::vector::{commit, sources};
 use super::{Builder, Result};
 use crate::lane::{Fcc, Ty as Width, Value};
@@ -374,11 +375,11 @@ fn v_clrexcp(_: &mut Builder, _: &Inst) -> Result {
     Ok(())
 }
 
-/// A move with M0 added to the register numbers of `operands`, as [`Builder::gpr_idx`] names them.
+/// A move with M0 added to the register numbers of `operands`, and to no others.
 fn move_relative(b: &mut Builder, inst: &Inst, operands: u32) -> Result {
-    let indexed = std::mem::replace(&mut b.gpr_idx, operands);
+    let indexing = b.replace_indexing(Indexing::For(operands));
     let done = sources(b, inst).and_then(|values| commit(b, inst, values));
-    b.gpr_idx = indexed;
+    b.replace_indexing(indexing);
     done
 }
 

@@ -174,6 +174,11 @@ impl Block {
     pub fn ty(&self, v: Value) -> Ty {
         self.node(v).ty
     }
+    /// A constant of the width of `a`.
+    pub fn constant_like(&mut self, a: Value, bits: u64) -> Value {
+        let ty = self.ty(a);
+        self.constant(ty, bits)
+    }
 
     fn binary(&mut self, op: Op, a: Value, b: Value) -> Value {
         debug_assert_eq!(self.ty(a), self.ty(b), "{op:?} of different widths");
@@ -271,6 +276,22 @@ impl Block {
     pub fn andn(&mut self, a: Value, b: Value) -> Value {
         let n = self.not(b);
         self.and(a, n)
+    }
+    pub fn orn(&mut self, a: Value, b: Value) -> Value {
+        let n = self.not(b);
+        self.or(a, n)
+    }
+    pub fn nand(&mut self, a: Value, b: Value) -> Value {
+        let both = self.and(a, b);
+        self.not(both)
+    }
+    pub fn nor(&mut self, a: Value, b: Value) -> Value {
+        let either = self.or(a, b);
+        self.not(either)
+    }
+    pub fn xnor(&mut self, a: Value, b: Value) -> Value {
+        let differ = self.xor(a, b);
+        self.not(differ)
     }
 
     pub fn icmp(&mut self, cc: Icc, a: Value, b: Value) -> Value {

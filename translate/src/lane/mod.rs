@@ -111,6 +111,10 @@ pub enum Op {
     /// VGPR `imm` + `args[2]`. Registers past the last allocated one are the hardware's affair: the sum is modulo 256.
     VgprAt,
     SetVgprAt,
+    /// SGPR `imm` + `args[0]`, and its writing counterpart: `args[0]` to SGPR `imm` + `args[1]`. The sum is less than
+    /// the number of numbered SGPRs.
+    SgprAt,
+    SetSgprAt,
     /// Integers of B32 or B64; And, Or, Xor of B1 too.
     Add,
     Sub,
@@ -250,6 +254,8 @@ pub enum Term {
     Reenter(u64),
     /// The wave stops here with the fault `TrapInstruction`.
     Trap(u64),
+    /// The wave stops here with the fault `Halt`.
+    Halt(u64),
 }
 
 /// A basic block of lane IR.

@@ -177,6 +177,10 @@ impl Lower<'_, '_> {
                 self.store_wave(source, offset_of!(Wave, mode));
             }
             Op::SetVgprAt => self.set_vgpr_at(&node, rank),
+            Op::SetSgprAt => {
+                let (source, address) = (self.uniform(node.args[0]), self.indexed_sgpr(&node, node.args[1]));
+                self.fb.ins().store(MemFlagsData::trusted(), source, address, 0);
+            }
             Op::VgprAt => self.vgpr_at(value),
             Op::Access => self.access(node.imm as usize),
             Op::Call => self.call(value, rank),
@@ -282,6 +286,16 @@ impl Lower<'_, '_> {
         self.fb.ins().iadd_imm_s(row, offset_of!(Wave, vgpr) as i64)
     }
 
+    /// The address of SGPR `imm` + `index`.
+    fn indexed_sgpr(&mut self, node: &Node, index: Value) -> ir::Value {
+        let index = self.uniform(index);
+        let index = self.fb.ins().uextend(I64, index);
+        let offset = self.fb.ins().ishl_imm_u(index, 2);
+        let address = self.fb.ins().iadd(self.wave, offset);
+        let first = offset_of!(Wave, sgpr) + (node.imm & 0xff) as usize * 4;
+        self.fb.ins().iadd_imm_s(address, first as i64)
+    }
+
     fn slot(&mut self, value: Value) -> ir::Value {
         let row = SCRATCH_ROWS + self.plan.slots[&value];
         self.fb.ins().stack_addr(I64, self.frame, (row * size_of::<Row>()) as i32)
@@ -324,6 +338,7 @@ impl Lower<'_, '_> {
             Term::Barrier(pc) => self.leave(pc, Exit::Barrier),
             Term::Reenter(pc) => self.leave(pc, Exit::Jump),
             Term::Trap(pc) => self.leave(pc, Exit::Trap),
+            Term::Halt(pc) => self.leave(pc, Exit::Halt),
         }
     }
 

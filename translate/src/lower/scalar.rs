@@ -34,6 +34,10 @@ impl Lower<'_, '_> {
                 self.fb.ins().ireduce(I8, scc)
             }
             Op::Mode => self.load_wave(offset_of!(Wave, mode)),
+            Op::SgprAt => {
+                let address = self.indexed_sgpr(node, node.args[0]);
+                self.fb.ins().load(I32, MemFlagsData::trusted(), address, 0)
+            }
             Op::CallUniform => self.call_uniform(node),
             Op::Bits => unreachable!("bits of lanes are results of segments"),
             _ => {

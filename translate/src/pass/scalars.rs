@@ -46,6 +46,7 @@ fn effect(block: &Block, node: &Node) -> (Scalars, Scalars) {
     let scc = Scalars { sgprs: 0, scc: true };
     match node.op {
         Op::Sgpr => (one(node.imm), none),
+        Op::SgprAt => (Scalars::range(0..104), none),
         Op::Scc => (scc, none),
         Op::SetSgpr => (none, one(node.imm)),
         Op::SetScc => (none, scc),

@@ -144,6 +144,10 @@ impl<'a> Ranker<'a> {
                 let ready = self.call_rank(node);
                 return self.barrier(value, ready, 0..256);
             }
+            (Op::SgprAt | Op::SetSgprAt, _) => {
+                let ready = self.uniform_rank(node);
+                return self.barrier(value, ready, 0..0);
+            }
             (Op::Cut, _) => return self.cut(node),
             (Op::SetSgpr | Op::SetScc | Op::SetMode, _) => self.set_scalar(node),
             (Op::Sgpr | Op::Scc | Op::Mode, _) => self.floor,
@@ -254,8 +258,8 @@ impl<'a> Ranker<'a> {
         self.settled = self.settled.max(rank + 1);
     }
 
-    /// An access, or a write to an indexed VGPR: runs at the start of a step after all earlier register writes and all
-    /// earlier reads of what it overwrites; later work comes after it.
+    /// An access, a write to an indexed VGPR, or a use of an indexed SGPR: runs at the start of a step after all earlier
+    /// register writes and all earlier reads of what it overwrites; later work comes after it.
     fn barrier(&mut self, value: Value, ready: usize, written: Range<usize>) {
         let reads: Vec<Value> = written.filter_map(|r| self.reads.remove(&(r as u64))).flatten().collect();
         let read = reads.iter().map(|read| self.rank(*read) + 1).max().unwrap_or(0);
