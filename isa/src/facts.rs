@@ -169,7 +169,7 @@ impl Op {
     }
 
     /// Whether the operation works lane by lane under EXEC, or at least asks for it.
-    fn is_vector(self) -> bool {
+    fn is_under_exec(self) -> bool {
         match self {
             Op::Sop2(_) | Op::Sopk(_) | Op::Sop1(_) | Op::Sopc(_) | Op::Sopp(_) | Op::Smem(_) => false,
             // v_readlane_b32 and v_writelane_b32 reach a lane whether it is enabled or not.
@@ -193,7 +193,7 @@ impl Op {
             .into_iter()
             .filter(|register| match register {
                 _ if info.has(Note::Reads(*register)) => true,
-                Implicit::Exec => self.is_vector(),
+                Implicit::Exec => self.is_under_exec(),
                 Implicit::M0 => limit,
                 Implicit::Mode => alu && float,
                 Implicit::FlatScratch => matches!(self, Op::Flat(_)),
