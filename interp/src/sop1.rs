@@ -227,7 +227,7 @@ fn quad_mask(a: u64) -> u64 {
 /// bit of a pair's number does not count.
 fn relative(m: &Machine<'_>, operand: Operand, ty: Ty, beyond: Operand) -> Operand {
     let Operand::Sgpr(first) = operand else { return operand };
-    let index = u64::from(first) + u64::from(m.wave.sgpr[reg::M0]) & !u64::from(ty.dwords() - 1);
+    let index = (u64::from(first) + u64::from(m.wave.sgpr[reg::M0])) & !u64::from(ty.dwords() - 1);
     if index < u64::from(m.env.target.generation().sgprs()) { Operand::Sgpr(index as u8) } else { beyond }
 }
 

@@ -174,7 +174,7 @@ impl OpInfo {
 impl Op {
     /// Whether it is one of the instructions that MODE can have skipped: vector ALU, vector memory, LDS, export.
     pub fn is_vector(self) -> bool {
-        use Op::{Sop1, Sop2, Sopc, Sopk, Sopp, Smem};
+        use Op::{Smem, Sop1, Sop2, Sopc, Sopk, Sopp};
         !matches!(self, Sop1(_) | Sop2(_) | Sopc(_) | Sopk(_) | Sopp(_) | Smem(_))
     }
 

@@ -39,8 +39,7 @@ pub enum Exit {
 
 impl Exit {
     fn from_code(code: u32) -> Exit {
-        const ALL: [Exit; 7] =
-            [Exit::End, Exit::Barrier, Exit::Yield, Exit::Jump, Exit::Fault, Exit::Trap, Exit::Halt];
+        const ALL: [Exit; 7] = [Exit::End, Exit::Barrier, Exit::Yield, Exit::Jump, Exit::Fault, Exit::Trap, Exit::Halt];
         ALL[code as usize]
     }
 }
