@@ -12,7 +12,7 @@ mod engines;
 
 use engines::{Form, Random, TARGETS, difference, one, setting, words};
 use gcnjit_interp::run::{Buffers, Machine};
-use gcnjit_isa::{Access, Code, Decoder, Gen, Inst, Note, Op, Operand, Smem, Target, disas};
+use gcnjit_isa::{Access, Code, Decoder, Gen, Inst, Note, Op, Operand, Target, disas};
 use gcnjit_rt::memory::{LDS_APERTURE, PRIVATE_APERTURE, Piece};
 use gcnjit_rt::{Cause, Env, LANES, Memory, Mode, Row, Trap, Wave, gds::Gds, lds::Lds, wave::reg};
 use gcnjit_translate::access::Site;
@@ -501,8 +501,7 @@ fn check(bench: &mut Bench, random: &mut Random, target: Target, op: Op, count: 
 
 fn tested(op: Op) -> bool {
     let family = matches!(op, Op::Smem(_) | Op::Ds(_) | Op::Mubuf(_) | Op::Mtbuf(_) | Op::Flat(_));
-    let clock = matches!(op, Op::Smem(Smem::s_memtime | Smem::s_memrealtime));
-    op.info().executed && family && !clock && !op.info().has(Note::EndsBlock)
+    op.info().executed && family && !op.info().has(Note::Host)
 }
 
 #[test]
