@@ -1,7 +1,7 @@
 //! How many wave-instructions a second the interpreter executes on one core, kernel by kernel, on gfx900.
 //!
 //! `cargo bench --bench interpreter` first prints a table of every kernel of `kernels/` with its launch description,
-//! the best of some rounds, then lets criterion measure a few of them.
+//! the best of some rounds, then lets criterion measure a few of them. A name after `--` picks a kernel for both.
 
 #[path = "../tests/support/mod.rs"]
 mod support;
@@ -67,7 +67,8 @@ fn table(names: &[String]) {
 }
 
 fn main() {
-    table(&kernel_names());
+    let filter = std::env::args().skip(1).find(|arg| !arg.starts_with('-')).unwrap_or_default();
+    table(&kernel_names().into_iter().filter(|name| name.contains(&filter)).collect::<Vec<_>>());
     let short = Criterion::default().warm_up_time(Duration::from_millis(300)).measurement_time(Duration::from_secs(1));
     let mut criterion = short.configure_from_args();
     let mut group = criterion.benchmark_group("interpreter");

@@ -58,6 +58,18 @@ fn json_has_the_same() {
     assert_eq!(row["generations"]["gfx9"]["implicit_writes"], json!(["EXEC"]));
 }
 
+#[test]
+fn fidelity() {
+    for (name, printed, value) in [
+        ("v_add_f32", "exact", json!({ "kind": "exact" })),
+        ("v_rcp_f32", "approximate, within 1 ulp", json!({ "kind": "approximate", "ulps": 1 })),
+        ("s_memtime", "host-defined", json!({ "kind": "host-defined" })),
+    ] {
+        assert!(text(&[name]).contains(&format!("  fidelity  {printed}\n")), "{name}");
+        assert_eq!(rows(name)[0]["fidelity"], value, "{name}");
+    }
+}
+
 /// A name of several operations, and names that only some targets or older generations have.
 #[test]
 fn names_by_generation() {

@@ -258,9 +258,6 @@ fn shrunk(bench: &Bench, target: Target, mut program: Program, wave: &Wave) -> P
     program
 }
 
-/// Rows whose state outlives a program, tested with their own programs.
-const STATEFUL: [&str; 4] = ["s_set_gpr_idx_on", "s_set_gpr_idx_off", "s_set_gpr_idx_idx", "s_set_gpr_idx_mode"];
-
 #[test]
 fn random_programs() {
     let (count, seed) = (setting("GCNJIT_DIFF_PROGRAMS", 120), setting("GCNJIT_DIFF_SEED", 1));
@@ -268,10 +265,7 @@ fn random_programs() {
     let mut random = Random(seed ^ 0x5eed);
     let mut compared = 0;
     for target in TARGETS {
-        let usable = |op: &Op| {
-            let info = op.info();
-            info.executed && target.supports(*op) && !info.has(Note::EndsBlock) && !STATEFUL.contains(&info.name)
-        };
+        let usable = |op: &Op| op.info().executed && target.supports(*op) && !op.info().has(Note::EndsBlock);
         let rows: Vec<Op> =
             Op::all().filter(usable).filter(|op| !encodings(*op, target.generation()).is_empty()).collect();
         for _ in 0..count {

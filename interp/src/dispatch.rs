@@ -76,7 +76,7 @@ bodiless! { mimg vintrp exp }
 /// Executes one instruction, unless MODE has it skipped.
 pub(crate) fn execute(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
     use crate::{ds, flat, mtbuf, mubuf, smem, sop1, sop2, sopc, sopk, sopp, vop1, vop2, vop3, vop3p, vopc};
-    if m.wave.mode.vskip() && inst.op.is_vector() {
+    if m.wave.mode.vskip() && inst.op.obeys_vskip() {
         return Ok(());
     }
     match inst.op {

@@ -209,6 +209,12 @@ impl Fp {
             return quiet(x);
         }
         let n = n.clamp(-5000, 5000);
+        // Between normal numbers it is an addition to the exponent.
+        let field = (x.magnitude() >> T::MANTISSA) as i32;
+        let normal = 1..(T::INFINITY >> T::MANTISSA) as i32;
+        if normal.contains(&field) && normal.contains(&(field + n)) {
+            return T::from_raw(x.raw().wrapping_add_signed(i64::from(n) << T::MANTISSA));
+        }
         let wide = soft::<T::Wide>(x.widen()).scalbn(n);
         finish_wide::<T>(rules, wide.to_bits())
     }
@@ -238,7 +244,10 @@ impl Fp {
             let default = x.is_infinite() && self.generation == Gen::Gfx6;
             return if default { T::DEFAULT_NAN } else { quiet(x) };
         }
-        x.scaled(-x.exponent())
+        // The exponent of ½, and the significand shifted up if it is a denormal's.
+        let places = (x.magnitude().leading_zeros() + T::MANTISSA).saturating_sub(63);
+        let fraction = (x.magnitude() << places) & (T::MIN_NORMAL - 1);
+        T::from_raw(T::HALF.raw() | fraction).with_sign(x.sign())
     }
 
     /// The exponent that belongs to [`Fp::frexp_mant`]; 0 for zero, infinities and NaN (−1 for the last two on gfx6).
@@ -406,12 +415,6 @@ pub trait Float: Copy + PartialOrd + 'static {
         Self::MIN_EXPONENT + 1 + if field == 0 { top } else { field - 1 }
     }
 
-    /// x · 2^n for a result that is exact.
-    fn scaled(self, n: i32) -> Self {
-        let wide = soft::<Self::Wide>(self.widen()).scalbn(n);
-        finish_wide::<Self>(Rules { round: Round::NearestEven, flush_in: false, flush_out: false }, wide.to_bits())
-    }
-
     /// The bits of the same number in the wide format.
     fn widen(self) -> u128 {
         convert::<Self::Soft, Self::Wide>(u128::from(self.raw()), Round::NearestEven)
@@ -450,6 +453,10 @@ pub fn fma<T: Float>(rules: Rules, a: T, b: T, c: T) -> T {
         Round::NearestEven => a.host_fma(b, c),
         round => soft_op::<T, T::Soft>(&[a, b, c], |s| s[0].mul_add_r(s[1], s[2], apf(round)).value),
     };
+    // Nothing special comes of a normal number, except that the smallest one may have been tiny.
+    if (T::MIN_NORMAL + 1..T::INFINITY).contains(&result.magnitude()) {
+        return result;
+    }
     let tiny = || wide_is_tiny::<T>(&[a, b, c], |s| s[0].mul_add_r(s[1], s[2], apf(rules.round)).value);
     first_nan([a, b, c], flush_tiny(rules, default_nan(result), tiny))
 }

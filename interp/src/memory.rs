@@ -262,7 +262,7 @@ fn check(m: &Machine<'_>, shape: Shape, place: &impl Fn(usize, usize) -> Place, 
     for lane in m.active() {
         for part in 0..shape.parts {
             let Place::Memory(address) = place(lane, part) else { continue };
-            let mapped = m.env.memory.check(address, shape.bytes as u64, true).err();
+            let mapped = m.memory.check(address, shape.bytes as u64, true).err();
             let misaligned = atomic && !address.is_multiple_of(shape.bytes as u64);
             if let Some(cause) = mapped.or(misaligned.then_some(Cause::Misaligned)) {
                 return Err(m.fault(cause, address, lane));
@@ -275,7 +275,7 @@ fn check(m: &Machine<'_>, shape: Shape, place: &impl Fn(usize, usize) -> Place, 
 /// Reads a part.
 fn read(m: &Machine<'_>, place: Place, lane: usize, bytes: &mut [u8]) -> Result<(), Trap> {
     match place {
-        Place::Memory(address) => m.env.memory.read(address, bytes).map_err(|cause| m.fault(cause, address, lane))?,
+        Place::Memory(address) => m.memory.read(address, bytes).map_err(|cause| m.fault(cause, address, lane))?,
         Place::Lds(address) => m.env.lds.read(address, bytes),
         Place::Gds(address) => m.env.gds.read(address, bytes),
         Place::Nowhere => bytes.fill(0),
@@ -286,7 +286,7 @@ fn read(m: &Machine<'_>, place: Place, lane: usize, bytes: &mut [u8]) -> Result<
 /// Writes a part.
 fn write(m: &Machine<'_>, place: Place, lane: usize, bytes: &[u8]) -> Result<(), Trap> {
     match place {
-        Place::Memory(address) => m.env.memory.store(address, bytes).map_err(|cause| m.fault(cause, address, lane))?,
+        Place::Memory(address) => m.memory.store(address, bytes).map_err(|cause| m.fault(cause, address, lane))?,
         Place::Lds(address) => m.env.lds.write(address, bytes),
         Place::Gds(address) => m.env.gds.write(address, bytes),
         Place::Nowhere => {}

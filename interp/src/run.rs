@@ -11,7 +11,7 @@ use crate::dispatch;
 use crate::fp::Fp;
 use crate::operands::Raw;
 use gcnjit_isa::{Decoder, Gen, Inst, Note, Op, Operand, Target, Vop1, Vop2};
-use gcnjit_rt::{Cause, Engine, Env, LANES, Mode, Stop, Trap, Wave};
+use gcnjit_rt::{Cause, Cursor, Engine, Env, LANES, Mode, Stop, Trap, Wave};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -59,6 +59,8 @@ pub struct Machine<'a> {
     pub wave: &'a mut Wave,
     /// Memory, LDS and the like.
     pub env: &'a Env<'a>,
+    /// Guest memory, as vector instructions access it.
+    pub memory: Cursor<'a>,
     /// MODE, taken apart.
     pub fp: Fp,
     /// Address of the next instruction.
@@ -101,7 +103,8 @@ impl<'a> Machine<'a> {
     /// A machine for `wave`.
     pub fn new(wave: &'a mut Wave, env: &'a Env<'a>, buffers: &'a mut Buffers) -> Machine<'a> {
         let fp = Fp::new(wave.mode, env.target.generation());
-        Machine { next: wave.pc, enabled: wave.exec(), wave, env, fp, stop: None, buffers }
+        let memory = Cursor::new(env.memory);
+        Machine { next: wave.pc, enabled: wave.exec(), wave, env, memory, fp, stop: None, buffers }
     }
 
     /// Executes the instruction at `wave.pc`, which is `inst`.

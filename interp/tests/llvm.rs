@@ -86,7 +86,7 @@ fn what_llvm_folds() {
     for Paragraph { name, clamp, vectors } in paragraphs() {
         let op = Op::all().find(|op| op.info().name == name).unwrap_or_else(|| panic!("no row {name}"));
         if !op.info().executed {
-            continue; // No body yet.
+            continue; // The table has not switched it on yet.
         }
         let results: Vec<u64> = if name.starts_with("s_") {
             vectors.iter().map(|vector| scalar(op, vector)).collect()

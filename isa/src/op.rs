@@ -172,8 +172,8 @@ impl OpInfo {
 }
 
 impl Op {
-    /// Whether it is one of the instructions that MODE can have skipped: vector ALU, vector memory, LDS, export.
-    pub fn is_vector(self) -> bool {
+    /// Whether it is one of the instructions that VSKIP in MODE skips: vector ALU, vector memory, LDS, export.
+    pub fn obeys_vskip(self) -> bool {
         use Op::{Smem, Sop1, Sop2, Sopc, Sopk, Sopp};
         !matches!(self, Sop1(_) | Sop2(_) | Sopc(_) | Sopk(_) | Sopp(_) | Smem(_))
     }

@@ -24,5 +24,5 @@ pub use engine::{Engine, Env, Stop};
 pub use fault::{Cause, Trap};
 pub use geometry::Geometry;
 pub use kernarg::{ArgError, Kernarg, Value};
-pub use memory::{Allocation, Memory, MemoryError, View};
+pub use memory::{Allocation, Cursor, Memory, MemoryError, View};
 pub use wave::{Denormals, LANES, Mode, Round, Row, Wave};

@@ -13,6 +13,7 @@
 
 use crate::fault::Cause;
 use crate::pages::{PAGE, Reservation};
+use std::cell::Cell;
 use std::io;
 use std::ptr::with_exposed_provenance_mut;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
@@ -440,6 +441,50 @@ impl View {
         // SAFETY: as in `atomic_u32`.
         let atom = unsafe { AtomicU64::from_ptr(at.cast()) };
         Ok(atom.fetch_update(SeqCst, SeqCst, |old| Some(f(old))).unwrap_or_else(|old| old))
+    }
+}
+
+/// A view, and the range of its last access: mostly the next one is there too.
+#[derive(Debug)]
+pub struct Cursor<'a> {
+    view: &'a View,
+    range: Cell<Range>,
+}
+
+impl<'a> Cursor<'a> {
+    /// A cursor that has seen nothing yet.
+    pub fn new(view: &'a View) -> Cursor<'a> {
+        Cursor { view, range: Cell::new(Range { start: 0, end: 0, writable: false }) }
+    }
+
+    /// As [`View::check`].
+    #[inline]
+    pub fn check(&self, address: u64, len: u64, write: bool) -> Result<*mut u8, Cause> {
+        let Range { start, end, writable } = self.range.get();
+        if start <= address && address < end && len <= end - address && (writable || !write) {
+            return Ok(pointer(address));
+        }
+        let found = self.view.check(address, len, write)?;
+        self.range.set(self.view.find(address).ok_or(Cause::Unmapped)?);
+        Ok(found)
+    }
+
+    /// As [`View::read`].
+    #[inline]
+    pub fn read(&self, address: u64, data: &mut [u8]) -> Result<(), Cause> {
+        let from = self.check(address, data.len() as u64, false)?;
+        // SAFETY: `check` found the bytes in a range, which the view keeps mapped.
+        unsafe { copy_from_guest(from, data) };
+        Ok(())
+    }
+
+    /// As [`View::store`].
+    #[inline]
+    pub fn store(&self, address: u64, data: &[u8]) -> Result<(), Cause> {
+        let to = self.check(address, data.len() as u64, true)?;
+        // SAFETY: `check` found the bytes in a writable range, which the view keeps mapped.
+        unsafe { copy_to_guest(to, data) };
+        Ok(())
     }
 }
 

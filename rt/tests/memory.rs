@@ -3,7 +3,7 @@
 use gcnjit_rt::gds::Gds;
 use gcnjit_rt::lds::{CAPACITY, Lds, SLACK};
 use gcnjit_rt::memory::{Allocation, LDS_APERTURE, Piece};
-use gcnjit_rt::{Cause, Memory, MemoryError};
+use gcnjit_rt::{Cause, Cursor, Memory, MemoryError};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -94,6 +94,28 @@ fn pieces_have_their_own_rights() {
     assert_eq!(memory.size(a), Some(128));
     memory.free(a).unwrap();
     assert!(memory.view().ranges().is_empty());
+}
+
+#[test]
+fn a_cursor_says_what_its_view_says() {
+    let memory = Memory::new().unwrap();
+    let pieces = [Piece { offset: 0, len: 16, writable: false }, Piece { offset: 64, len: 16, writable: true }];
+    let a = memory.alloc_pieces(128, &pieces).unwrap();
+    let b = memory.alloc(8).unwrap();
+    let view = memory.view();
+    let cursor = Cursor::new(&view);
+    // From each place to each other, within and across the ends of ranges.
+    let places = [a - 1, a, a + 13, a + 16, a + 64, a + 79, b, b + 5, b + 8, 0, u64::MAX - 2];
+    for (from, to) in places.iter().flat_map(|from| places.map(|to| (*from, to))) {
+        for write in [false, true] {
+            let _ = cursor.check(from, 1, false);
+            assert_eq!(cursor.check(to, 4, write), view.check(to, 4, write), "{from:#x}, then {to:#x}");
+        }
+    }
+    assert_eq!(cursor.store(a + 64, &[7, 8]), Ok(()));
+    let mut bytes = [0; 3];
+    assert_eq!(cursor.read(a + 64, &mut bytes), Ok(()));
+    assert_eq!(bytes, [7, 8, 0]);
 }
 
 #[test]

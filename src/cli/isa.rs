@@ -2,7 +2,9 @@
 
 use crate::cli::failure::Failure;
 use crate::cli::print;
-use gcnjit::isa::{Access, Counters, Encoding, Gen, Implicit, Mem, Memory, Note, Op, Second, Space, Target, Ty};
+use gcnjit::isa::{
+    Access, Counters, Encoding, Fidelity, Gen, Implicit, Mem, Memory, Note, Op, Second, Space, Target, Ty,
+};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -180,6 +182,7 @@ fn text(op: Op) -> String {
     line(info.name, "");
     line("  family", &op.family().to_ascii_uppercase());
     line("  status", status);
+    line("  fidelity", &info.fidelity().to_string());
     line("  results", &list(types(info.dsts)));
     line("  sources", &list(types(info.srcs)));
     if let Some(memory) = op.memory() {
@@ -220,6 +223,7 @@ fn json(op: Op) -> Value {
         "name": info.name,
         "family": op.family(),
         "executed": info.executed,
+        "fidelity": fidelity(info.fidelity()),
         "results": types(info.dsts),
         "sources": types(info.srcs),
         "memory": memory,
@@ -227,6 +231,14 @@ fn json(op: Op) -> Value {
         "notes": remarks(op),
         "generations": generations.collect::<serde_json::Map<_, _>>(),
     })
+}
+
+fn fidelity(fidelity: Fidelity) -> Value {
+    match fidelity {
+        Fidelity::Exact => json!({ "kind": "exact" }),
+        Fidelity::Approximate { ulps } => json!({ "kind": "approximate", "ulps": ulps }),
+        Fidelity::HostDefined => json!({ "kind": "host-defined" }),
+    }
 }
 
 fn on_json(op: Op, generation: Gen) -> Value {

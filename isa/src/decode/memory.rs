@@ -70,7 +70,7 @@ impl Reader<'_> {
         }
     }
 
-    fn buffer(&mut self, entry: Entry, format: Format, second: u32, mem: Mem) -> Result<Inst, DecodeError> {
+    fn buffer(&mut self, entry: &Entry, format: Format, second: u32, mem: Mem) -> Result<Inst, DecodeError> {
         let mut inst = self.make(entry.op, format);
         inst.ext = Ext::Mem(mem);
         if entry.src[0].is_none() {

@@ -153,10 +153,19 @@ impl Reader<'_> {
     }
 
     /// The row of `opcode`.
-    fn entry(&self, rows: &[Option<Entry>], encoding: &'static str, opcode: u32) -> Result<Entry, DecodeError> {
-        rows.get(opcode as usize).copied().flatten().ok_or(self.no_opcode(encoding, opcode))
+    fn entry<'t>(
+        &self,
+        rows: &'t [Option<Entry>],
+        encoding: &'static str,
+        opcode: u32,
+    ) -> Result<&'t Entry, DecodeError> {
+        match rows.get(opcode as usize) {
+            Some(Some(entry)) => Ok(entry),
+            _ => Err(self.no_opcode(encoding, opcode)),
+        }
     }
 
+    #[cold]
     fn no_opcode(&self, encoding: &'static str, opcode: u32) -> DecodeError {
         DecodeError::Opcode { word: self.word, target: self.tables.target, encoding, opcode: opcode as u16 }
     }

@@ -31,7 +31,7 @@ impl Reader<'_> {
     /// Results and sources of SOP2, SOP1 and SOPC by the row's types.
     fn scalar(
         &mut self,
-        entry: Entry,
+        entry: &Entry,
         format: Format,
         sdst: u32,
         codes: [Option<u32>; 2],
@@ -139,7 +139,7 @@ impl Reader<'_> {
 
     fn scalar_memory(
         &mut self,
-        entry: Entry,
+        entry: &Entry,
         sdata: u32,
         sbase: u32,
         offset: Operand,

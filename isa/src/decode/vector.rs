@@ -34,7 +34,7 @@ impl Reader<'_> {
     /// A 32-bit vector encoding: the escapes of source 0 first, then the operands.
     fn vop(
         &mut self,
-        entry: Entry,
+        entry: &Entry,
         format: Format,
         vdst: u32,
         mut src0: u32,
@@ -98,7 +98,7 @@ impl Reader<'_> {
         &mut self,
         code: u32,
         ty: Ty,
-        entry: Entry,
+        entry: &Entry,
         i: usize,
         literals: bool,
     ) -> Result<Operand, DecodeError> {
@@ -112,7 +112,7 @@ impl Reader<'_> {
     }
 
     /// The results: VGPRs from `vdst`, or a scalar one by its code; `sdst` is the code of the second.
-    fn results(&self, entry: Entry, vdst: u32, sdst: u32) -> Result<[Operand; 2], DecodeError> {
+    fn results(&self, entry: &Entry, vdst: u32, sdst: u32) -> Result<[Operand; 2], DecodeError> {
         let first = match entry.dst[0] {
             None => Operand::None,
             Some(ty) if entry.is(flag::SDST) => self.sreg(vdst, ty)?,
@@ -181,7 +181,7 @@ impl Reader<'_> {
         self.vop3_operands(entry, second, bit(word, 15))
     }
 
-    fn vop3_operands(&mut self, entry: Entry, second: u32, clamp: bool) -> Result<Inst, DecodeError> {
+    fn vop3_operands(&mut self, entry: &Entry, second: u32, clamp: bool) -> Result<Inst, DecodeError> {
         let word = self.word;
         let b = entry.is(flag::VOP3B);
         let mut inst = self.make(entry.op, if b { Format::Vop3b } else { Format::Vop3a });
@@ -243,7 +243,7 @@ impl Reader<'_> {
     }
 
     /// Interpolation in the VOP3 encoding: the field of source 0 holds the attribute, source 1 the VGPR.
-    fn interp(&mut self, entry: Entry, second: u32) -> Result<Inst, DecodeError> {
+    fn interp(&mut self, entry: &Entry, second: u32) -> Result<Inst, DecodeError> {
         let word = self.word;
         let mut inst = self.make(entry.op, Format::Vop3a);
         inst.dst = self.results(entry, bits(word, 0, 8), 0)?;

@@ -52,7 +52,7 @@ pub fn block(guest: &GuestBlock, target: Target, mode: Mode) -> Result<Block> {
     let mut term = Term::Jump(end);
     for (pc, inst) in &guest.instructions {
         b.begin(*pc, inst);
-        if !(mode.vskip() && inst.op.is_vector()) {
+        if !(mode.vskip() && inst.op.obeys_vskip()) {
             dispatch::instruction(&mut b, inst)?;
         }
         b.finish_instruction();
