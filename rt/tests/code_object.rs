@@ -17,6 +17,9 @@ fn saxpy_is_what_its_source_says() {
         (Target::Gfx900, Abi::HsaV5, "saxpy/saxpy.gfx900.co"),
         (Target::Gfx900, Abi::HsaV3, "saxpy/saxpy.gfx900.v4.co"),
         (Target::Gfx900, Abi::HsaV3, "saxpy/saxpy.gfx900.v3.co"),
+        (Target::Gfx900, Abi::HsaV2, "saxpy/saxpy.gfx900.v2.co"),
+        (Target::Gfx900, Abi::HsaV5, "containers/saxpy.gfx900.v6.co"),
+        (Target::Gfx900, Abi::HsaV5, "containers/saxpy.gfx9-generic.v6.co"),
     ] {
         let image = Image::parse(kernel_file(path)).unwrap();
         assert_eq!(image.target, target, "{path}");
@@ -25,6 +28,7 @@ fn saxpy_is_what_its_source_says() {
         assert!(kernel.user_sgprs.contains(&UserSgpr::KernargPtr));
         assert!(kernel.rsrc2.group_id(0) && kernel.rsrc1.ieee() && kernel.rsrc1.dx10_clamp());
         assert_eq!((kernel.lds_size, kernel.max_group, kernel.required_group), (0, Some(256), None));
+        assert_eq!((kernel.sgprs.is_some(), kernel.vgprs.is_some()), (true, true));
         let args = kernel.args.as_ref().unwrap();
         let explicit: Vec<_> = args[..4].iter().map(|arg| (arg.kind, arg.offset, arg.size)).collect();
         let (buffer, value) = (ArgKind::Buffer, ArgKind::Value);
@@ -40,8 +44,7 @@ fn every_kernel_loads_with_its_code_read_only() {
     let memory = Memory::new().unwrap();
     let files = all_kernel_files();
     assert!(files.len() > 50);
-    // Version 2 has another descriptor and its metadata in YAML.
-    for (path, file) in files.into_iter().filter(|(path, _)| !path.ends_with(".v2.co")) {
+    for (path, file) in files {
         let image = Image::parse(file).unwrap_or_else(|error| panic!("{path}: {error}"));
         assert!(!image.kernels.is_empty(), "{path}");
         let names: Vec<String> = image.kernels.keys().cloned().collect();
@@ -55,7 +58,8 @@ fn every_kernel_loads_with_its_code_read_only() {
             view.read(start, &mut copy).unwrap();
             assert_eq!(copy, text);
             assert_eq!(view.store(kernel.entry(), &[0]), Err(Cause::ReadOnly));
-            assert_eq!(view.load(kernel.descriptor()).map(u32::from_le_bytes), Ok(kernel.code().lds_size));
+            let lds_size = kernel.descriptor() + if kernel.code().abi == Abi::HsaV2 { 64 } else { 0 };
+            assert_eq!(view.load(lds_size).map(u32::from_le_bytes), Ok(kernel.code().lds_size));
         }
     }
     assert!(memory.view().ranges().is_empty(), "images are freed");
@@ -81,6 +85,16 @@ fn errors_name_what_is_wrong() {
     let loaded = Loaded::new(Image::parse(file()).unwrap(), &Memory::new().unwrap()).unwrap();
     let error = loaded.kernel("nonesuch").unwrap_err();
     assert_eq!(error.to_string(), "no kernel 'nonesuch'; there is saxpy");
+}
+
+#[test]
+fn version_2_may_tell_its_processor_in_a_note_only() {
+    let mut file = kernel_file("saxpy/saxpy.gfx900.v2.co");
+    file[48..52].fill(0);
+    assert_eq!(Image::parse(file.clone()).unwrap().target, Target::Gfx900);
+    let at = file.windows(8).position(|bytes| bytes == [4, 0, 7, 0, 9, 0, 0, 0]).unwrap() + 4;
+    file[at] = 10;
+    assert!(matches!(Image::parse(file), Err(LoadError::Processor { mach: 0 })));
 }
 
 /// Parses and, if that works, loads; what comes out does not matter as long as it comes out.

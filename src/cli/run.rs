@@ -42,7 +42,7 @@ pub struct Args {
     /// What executes it.
     #[arg(long, default_value = "jit")]
     engine: Engine,
-    /// The processor that the file is expected to be for, such as gfx900.
+    /// The processor that the file is expected to be for, such as gfx900; the part of a bundle that is taken.
     #[arg(long, value_name = "GFX")]
     gfx: Option<Target>,
     /// Threads; 0 for as many as the host has processors.
@@ -84,7 +84,7 @@ pub fn main(args: &Args) -> Result<(), Failure> {
     let device = Device::new()?;
 
     let start = Instant::now();
-    let module = Module::open(&device, &args.file)?;
+    let module = Module::open_for(&device, &args.file, args.gfx)?;
     if let Some(gfx) = args.gfx.filter(|gfx| *gfx != module.target()) {
         return Err(Failure::usage(format!("{}: it is for {}, not for {gfx}", args.file, module.target())));
     }

@@ -1,11 +1,16 @@
 //! Code objects: files to a form that can be placed in guest memory and launched.
 //!
-//! A container format is a sibling file with one `parse` function from bytes to [`Image`]; nothing after that asks
-//! which format it was. Parsing trusts nothing: every offset is checked, errors say what and where, and memory use is
-//! bounded by a multiple of the file's size.
+//! A container format is a sibling file with one `parse` function from bytes to [`Image`]; which format a file has is
+//! told by its first bytes. Nothing after that asks which it was, except for how a wave starts ([`Abi`]). Parsing
+//! trusts nothing: every offset is checked, errors say what and where, and memory use is bounded by a multiple of the
+//! file's size, or of [`bundle::LIMIT`] for what is compressed.
 
+pub mod bundle;
+mod descriptor;
 pub mod hsa;
 mod metadata;
+mod relocation;
+mod yaml;
 
 use crate::memory::{Allocation, Memory, MemoryError, Piece};
 use gcnjit_isa::Target;
@@ -17,8 +22,33 @@ use std::sync::Arc;
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// No format that we know starts like this.
-    #[error("not a code object: the file does not start with an ELF header")]
+    #[error("not a code object: the file does not start as an ELF file or an offload bundle does")]
     NotElf,
+    /// An offload bundle that is malformed.
+    #[error("offload bundle: {what} at byte {at:#x}")]
+    Bundle {
+        /// Where in the bundle, when it is not compressed.
+        at: u64,
+        /// What is wrong there.
+        what: &'static str,
+    },
+    /// An offload bundle without a part for the processor asked for, or for any of ours.
+    #[error("offload bundle: no code for {}; there is {}", wanted.map_or("gfx6 to gfx9", Target::name),
+        if parts.is_empty() { "none".into() } else { parts.join(", ") })]
+    NoPart {
+        /// The processor asked for.
+        wanted: Option<Target>,
+        /// The names of the parts that there are.
+        parts: Vec<String>,
+    },
+    /// A part of an offload bundle that can't be loaded.
+    #[error("offload bundle: {part}: {source}")]
+    Part {
+        /// The part's name.
+        part: String,
+        /// What is wrong with it.
+        source: Box<LoadError>,
+    },
     /// A field of the ELF header has a value that no code object of ours has.
     #[error("ELF header: {field} is {value:#x}, not {expected}")]
     Header {
@@ -97,9 +127,11 @@ pub enum LoadError {
 /// The container a kernel came in, as far as the way it is launched depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Abi {
+    /// HSA code object version 2: as version 3, but for the kernel's descriptor.
+    HsaV2,
     /// HSA code object version 3 or 4: hidden arguments are global offsets and pointers.
     HsaV3,
-    /// HSA code object version 5: hidden arguments say the work-group sizes and counts too.
+    /// HSA code object version 5 or 6: hidden arguments say the work-group sizes and counts too.
     HsaV5,
 }
 
@@ -116,7 +148,11 @@ pub struct Image {
     pub relocations: Vec<Relocation>,
     /// The kernels, by name.
     pub kernels: BTreeMap<String, Arc<KernelCode>>,
-    /// The whole file.
+    /// The variables that the host can reach, by name.
+    pub globals: BTreeMap<String, Global>,
+    /// If it came in an offload bundle, the names of all parts of that.
+    pub parts: Vec<String>,
+    /// The whole file, or the part of it that was picked.
     pub file: Vec<u8>,
 }
 
@@ -135,13 +171,52 @@ pub struct Segment {
     pub executable: bool,
 }
 
-/// A qword that becomes the image's address plus `addend`.
+/// A variable of device code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Global {
+    /// Offset in the image.
+    pub offset: u64,
+    /// Size in bytes.
+    pub size: u64,
+}
+
+/// A place that becomes the image's address plus `addend`, or `addend` alone, or half of that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Relocation {
-    /// Offset of the qword in the image.
+    /// Offset of the place in the image.
     pub offset: u64,
     /// What to add to the image's address.
     pub addend: u64,
+    /// Whether the image's address counts.
+    pub absolute: bool,
+    /// How much of the sum is put there.
+    pub part: Part,
+}
+
+/// A part of a qword.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// All of it.
+    Whole,
+    /// The low dword.
+    Low,
+    /// The high dword.
+    High,
+}
+
+impl Part {
+    /// Size in bytes.
+    pub const fn size(self) -> u64 {
+        if matches!(self, Part::Whole) { 8 } else { 4 }
+    }
+
+    /// This part of `value`.
+    fn of(self, value: u64) -> [u8; 8] {
+        match self {
+            Part::Whole | Part::Low => value.to_le_bytes(),
+            Part::High => (value >> 32).to_le_bytes(),
+        }
+    }
 }
 
 /// A value that a wave finds in its first SGPRs.
@@ -161,6 +236,8 @@ pub enum UserSgpr {
     FlatScratchInit,
     /// Scratch bytes a lane, one SGPR.
     PrivateSegmentSize,
+    /// Work-groups in a dimension, one SGPR.
+    GroupCount(usize),
 }
 
 impl UserSgpr {
@@ -168,7 +245,7 @@ impl UserSgpr {
     pub const fn dwords(self) -> usize {
         match self {
             UserSgpr::PrivateSegmentBuffer => 4,
-            UserSgpr::PrivateSegmentSize => 1,
+            UserSgpr::PrivateSegmentSize | UserSgpr::GroupCount(_) => 1,
             _ => 2,
         }
     }
@@ -197,6 +274,8 @@ pub struct KernelCode {
     pub lds_size: u32,
     /// Scratch of a lane, in bytes.
     pub scratch_size: u32,
+    /// Bytes of a lane's scratch that lie together, in memory that is reached through buffer instructions; before gfx9.
+    pub scratch_element: u32,
     /// Whether calls need more scratch than `scratch_size`.
     pub dynamic_stack: bool,
     /// Size of the kernarg segment, in bytes.
@@ -350,8 +429,18 @@ pub enum Hidden {
 }
 
 impl Image {
-    /// Parses a file of any format that we know.
+    /// Parses a file of any format that we know. Of an offload bundle, the first part for a processor of ours is taken.
     pub fn parse(file: Vec<u8>) -> Result<Image, LoadError> {
+        Image::parse_for(file, None)
+    }
+
+    /// The same, but of an offload bundle, the part for `target` is taken.
+    pub fn parse_for(file: Vec<u8>, target: Option<Target>) -> Result<Image, LoadError> {
+        if bundle::is_bundle(&file) { bundle::parse(&file, target) } else { Image::parse_object(file) }
+    }
+
+    /// Parses what is no bundle.
+    fn parse_object(file: Vec<u8>) -> Result<Image, LoadError> {
         hsa::parse(file)
     }
 
@@ -382,8 +471,9 @@ impl Loaded {
             memory.initialise(base, segment.offset, image.bytes(segment))?;
         }
         for relocation in &image.relocations {
-            let value = base.wrapping_add(relocation.addend);
-            memory.initialise(base, relocation.offset, &value.to_le_bytes())?;
+            let Relocation { offset, addend, absolute, part } = *relocation;
+            let value = if absolute { base.wrapping_add(addend) } else { addend };
+            memory.initialise(base, offset, &part.of(value)[..part.size() as usize])?;
         }
         Ok(Arc::new(Loaded { image, place }))
     }
