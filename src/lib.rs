@@ -60,6 +60,7 @@ pub use error::{Error, Stuck};
 pub use gcnjit_isa as isa;
 pub use gcnjit_isa::Target;
 pub use gcnjit_rt as rt;
+pub use gcnjit_rt::code_object::raw::RawCode;
 pub use global::Global;
 pub use launch::{Dims, Engine, Launch, Prepared, Stats};
 pub use module::{Kernel, Module};

@@ -6,6 +6,7 @@ use crate::global::Global;
 use crate::launch::Launch;
 use gcnjit_isa::Target;
 use gcnjit_rt::code_object::Arg;
+use gcnjit_rt::code_object::raw::RawCode;
 use gcnjit_rt::{Image, KernelCode, LoadError, Loaded, kernarg};
 use gcnjit_translate::{Jit, JitStats};
 use std::fmt;
@@ -70,6 +71,39 @@ impl Module {
     /// As [`Module::load`].
     pub fn load_named(device: &Device, name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Result<Module, Error> {
         Module::place(device, name.into(), Image::parse(bytes.into()))
+    }
+
+    /// Loads bare code that errors shall call `name`. Its one kernel is [`RawCode::NAME`].
+    ///
+    /// ```
+    /// use gcnjit::isa::asm;
+    /// use gcnjit::rt::code_object::{Slot, UserSgpr};
+    /// use gcnjit::{Device, Module, RawCode, Target};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let text = "v_lshlrev_b32 v1, 2, v0\nbuffer_store_dword v0, v1, s[0:3], 0 offen\ns_endpgm";
+    /// let code: Vec<u8> = asm::assemble(text, Target::Gfx600)?.into_iter().flat_map(u32::to_le_bytes).collect();
+    /// let mut raw = RawCode::new(Target::Gfx600);
+    /// raw.sgprs.insert(0, UserSgpr::Resource(Slot::Argument(0)));
+    ///
+    /// let device = Device::new()?;
+    /// let module = Module::load_raw(&device, "numbers", code, &raw)?;
+    /// let numbers = device.buffer::<u32>(3)?;
+    /// module.kernel(RawCode::NAME)?.launch().grid(64).arg(&numbers).run()?;
+    /// assert_eq!(numbers.read(), [0, 1, 2]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Load`] if it is not whole dwords, or values are given for the same SGPR or for too many.
+    pub fn load_raw(
+        device: &Device,
+        name: impl Into<String>,
+        code: impl Into<Vec<u8>>,
+        raw: &RawCode,
+    ) -> Result<Module, Error> {
+        Module::place(device, name.into(), raw.image(code.into()))
     }
 
     /// Copies what was parsed to the device.

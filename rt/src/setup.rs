@@ -6,6 +6,7 @@ use crate::geometry::Geometry;
 use crate::kernarg::Kernarg;
 use crate::memory::{Allocation, Memory, MemoryError, Piece};
 use crate::packet::{DispatchPacket, QUEUE_SIZE, queue};
+use crate::resources::Resources;
 use crate::wave::{LANES, Mode, Row, Wave};
 use gcnjit_isa::Gen;
 
@@ -121,6 +122,7 @@ pub(crate) struct Setup {
     pub(crate) scratch: Scratch,
     /// Keeps the guest memory that the user SGPRs point to.
     _control: Control,
+    _resources: Resources,
     entry: u64,
     mode: Mode,
     vgprs: usize,
@@ -149,10 +151,16 @@ impl Setup {
         let code = kernel.code();
         let control = Control::new(kernel, geometry, kernarg, scratch.lane_size, memory)?;
         let generation = kernel.target().generation();
+        let arguments = control.kernarg();
+        let scratch_resource = scratch.resource(generation);
+        let resources = Resources::new(kernel, geometry, kernarg, arguments, scratch_resource, memory)?;
         let mut user = Vec::with_capacity(code.rsrc2.user_sgprs());
         for &value in &code.user_sgprs {
             match value {
                 UserSgpr::GroupCount(d) => user.push(geometry.group_counts()[d]),
+                UserSgpr::Constant(value) => user.push(value),
+                UserSgpr::Undefined(count) => user.resize(user.len() + usize::from(count), 0),
+                _ if resources.push(&mut user, value) => {}
                 _ => push_user_sgpr(&mut user, value, &scratch, &control, generation),
             }
         }
@@ -160,6 +168,7 @@ impl Setup {
         Ok(Setup {
             scratch,
             _control: control,
+            _resources: resources,
             entry: kernel.entry(),
             mode: mode(code, generation),
             vgprs: code.rsrc1.vgprs().min(256),
@@ -215,7 +224,8 @@ fn push_user_sgpr(user: &mut Vec<u32>, value: UserSgpr, scratch: &Scratch, contr
             _ => qword(scratch.lane_size << 32),
         },
         UserSgpr::PrivateSegmentSize => user.push(scratch.lane_size as u32),
-        UserSgpr::GroupCount(_) => {}
+        // Setup::new or Resources has put the others there.
+        _ => {}
     }
 }
 

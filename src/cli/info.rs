@@ -32,6 +32,8 @@ fn version(abi: Abi) -> &'static str {
         Abi::HsaV2 => "HSA code object 2",
         Abi::HsaV3 => "HSA code object 3 or 4",
         Abi::HsaV5 => "HSA code object 5 or 6",
+        Abi::Amdcl => "Catalyst OpenCL 1.2",
+        Abi::Raw => "bare code",
     }
 }
 
@@ -42,8 +44,8 @@ fn explicit(code: &KernelCode) -> Vec<&Arg> {
 
 fn kind(kind: ArgKind) -> &'static str {
     match kind {
-        ArgKind::Value => "value",
-        ArgKind::Buffer => "buffer",
+        ArgKind::Value | ArgKind::Widened { .. } => "value",
+        ArgKind::Buffer | ArgKind::Bound(_) => "buffer",
         ArgKind::DynamicLds => "lds",
         ArgKind::Object => "object",
         ArgKind::Hidden(_) => "hidden",
@@ -83,6 +85,9 @@ fn text(module: &Module) -> String {
             (None, None) => {}
         }
         line("kernarg", format!("{} bytes", code.kernarg_size));
+        if let Some(missing) = code.missing {
+            line("needs", format!("{missing}, which are not supported"));
+        }
         if code.args.is_none() {
             line("arguments", "not described".to_owned());
         }
@@ -95,7 +100,11 @@ fn text(module: &Module) -> String {
 
 fn describe(arg: &Arg) -> String {
     let source: Vec<&str> = [&arg.type_name, &arg.name].into_iter().flatten().map(String::as_str).collect();
-    let use_of = if arg.kind == ArgKind::Buffer { format!(", {}", access(arg.access)) } else { String::new() };
+    let use_of = if matches!(arg.kind, ArgKind::Buffer | ArgKind::Bound(_)) {
+        format!(", {}", access(arg.access))
+    } else {
+        String::new()
+    };
     format!("{} at {}, {} bytes{use_of}: {}", kind(arg.kind), arg.offset, arg.size, source.join(" "))
 }
 

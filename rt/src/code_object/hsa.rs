@@ -280,6 +280,8 @@ fn kernel(
         max_group: metadata.max_group,
         sgprs: metadata.sgprs,
         vgprs: metadata.vgprs,
+        constants: None,
+        missing: None,
     })
 }
 

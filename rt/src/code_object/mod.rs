@@ -5,10 +5,13 @@
 //! trusts nothing: every offset is checked, errors say what and where, and memory use is bounded by a multiple of the
 //! file's size, or of [`bundle::LIMIT`] for what is compressed.
 
+pub mod amdcl;
+mod amdcl_metadata;
 pub mod bundle;
 mod descriptor;
 pub mod hsa;
 mod metadata;
+pub mod raw;
 mod relocation;
 mod yaml;
 
@@ -49,6 +52,17 @@ pub enum LoadError {
         /// What is wrong with it.
         source: Box<LoadError>,
     },
+    /// A Catalyst OpenCL binary that is malformed.
+    #[error("amdcl: {place}: {what}")]
+    Amdcl {
+        /// The kernel or table.
+        place: String,
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// Bare code that can't be started as it was asked for.
+    #[error("bare code: {0}")]
+    Raw(&'static str),
     /// A field of the ELF header has a value that no code object of ours has.
     #[error("ELF header: {field} is {value:#x}, not {expected}")]
     Header {
@@ -133,6 +147,10 @@ pub enum Abi {
     HsaV3,
     /// HSA code object version 5 or 6: hidden arguments say the work-group sizes and counts too.
     HsaV5,
+    /// Catalyst's OpenCL 1.2: arguments are in constant buffers and reached through descriptors.
+    Amdcl,
+    /// Bare code: arguments are packed, and the host says what is in the SGPRs.
+    Raw,
 }
 
 /// A parsed code object. Offsets count from the start of the image, which is loaded in one piece.
@@ -238,14 +256,45 @@ pub enum UserSgpr {
     PrivateSegmentSize,
     /// Work-groups in a dimension, one SGPR.
     GroupCount(usize),
+    /// V# of what is bound to a slot, four SGPRs.
+    Resource(Slot),
+    /// Address of what is bound to a slot, two SGPRs.
+    Address(Slot),
+    /// Address of the table of constant buffers, two SGPRs.
+    ConstTable,
+    /// Address of the table of UAVs, two SGPRs.
+    UavTable,
+    /// Address of the driver's own table, two SGPRs: its entry 1 is the V# of the scratch memory.
+    InternalTable,
+    /// This number, one SGPR.
+    Constant(u32),
+    /// Nothing, in so many SGPRs.
+    Undefined(u8),
+}
+
+/// What a buffer resource describes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Slot {
+    /// A UAV: a buffer that can be written.
+    Uav(u16),
+    /// A constant buffer. 0 tells of the launch, 1 has the arguments, the others have elements of 16 bytes.
+    Const(u16),
+    /// The argument of bare code with this place.
+    Argument(u16),
+}
+
+impl Slot {
+    /// Slots that there are of each kind.
+    pub const COUNT: u16 = 1024;
 }
 
 impl UserSgpr {
     /// How many SGPRs it takes.
     pub const fn dwords(self) -> usize {
         match self {
-            UserSgpr::PrivateSegmentBuffer => 4,
-            UserSgpr::PrivateSegmentSize | UserSgpr::GroupCount(_) => 1,
+            UserSgpr::PrivateSegmentBuffer | UserSgpr::Resource(_) => 4,
+            UserSgpr::PrivateSegmentSize | UserSgpr::GroupCount(_) | UserSgpr::Constant(_) => 1,
+            UserSgpr::Undefined(count) => count as usize,
             _ => 2,
         }
     }
@@ -290,6 +339,10 @@ pub struct KernelCode {
     pub sgprs: Option<u32>,
     /// VGPRs used, as the metadata counts.
     pub vgprs: Option<u32>,
+    /// A part of the image that is reached through a slot.
+    pub constants: Option<(Slot, Range<u64>)>,
+    /// What it needs that this runtime has not; it can be loaded and not launched.
+    pub missing: Option<&'static str>,
 }
 
 /// The register that sets up a wave's registers and modes.
@@ -378,6 +431,16 @@ pub struct Arg {
     pub access: Access,
 }
 
+impl Arg {
+    /// Bytes that it takes among the arguments.
+    pub(crate) fn room(&self) -> u32 {
+        match self.kind {
+            ArgKind::Widened { element, .. } => (self.size / u32::from(element)).saturating_mul(4),
+            _ => self.size,
+        }
+    }
+}
+
 /// How a kernel uses a buffer, if the file tells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Access {
@@ -395,8 +458,17 @@ pub enum Access {
 pub enum ArgKind {
     /// A scalar, vector or struct.
     Value,
+    /// A scalar or vector of elements of 1 or 2 bytes that take a dword each.
+    Widened {
+        /// Bytes of an element, as the host gives it.
+        element: u8,
+        /// Whether elements are signed.
+        signed: bool,
+    },
     /// A pointer to global or constant memory.
     Buffer,
+    /// The same, reached through a slot: the argument is the offset in what that describes.
+    Bound(Slot),
     /// An LDS pointer whose memory is allocated at launch.
     DynamicLds,
     /// Address of an image, sampler, pipe or queue object.
@@ -441,7 +513,7 @@ impl Image {
 
     /// Parses what is no bundle.
     fn parse_object(file: Vec<u8>) -> Result<Image, LoadError> {
-        hsa::parse(file)
+        if amdcl::is_amdcl(&file) { amdcl::parse(file) } else { hsa::parse(file) }
     }
 
     /// The bytes that the file gives for a segment.
