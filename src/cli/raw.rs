@@ -7,7 +7,7 @@ use gcnjit::{Device, Error, Module, RawCode, Target};
 
 /// What a descriptor would say.
 #[derive(clap::Args)]
-pub struct Args {
+pub struct Start {
     /// The file is bare code for the processor of --gfx, as `gcnjit asm` writes it.
     #[arg(long, requires = "gfx", conflicts_with_all = ["kernel", "job"])]
     pub raw: bool,
@@ -38,7 +38,7 @@ address:I      address of the buffer of the I-th --arg, from 0 on; 2 SGPRs
 resource:I     V# of that buffer; 4 SGPRs
 scratch        V# of the scratch memory; 4 SGPRs";
 
-impl Args {
+impl Start {
     /// Loads the code in `file`.
     pub fn load(&self, device: &Device, file: &str, target: Target) -> Result<Module, Failure> {
         let read = |source| Error::Read { file: file.to_owned(), source };

@@ -46,7 +46,7 @@ pub struct Args {
     #[arg(long, value_name = "GFX")]
     gfx: Option<Target>,
     #[command(flatten)]
-    raw: raw::Args,
+    raw: raw::Start,
     /// Threads; 0 for as many as the host has processors.
     #[arg(long, value_name = "N")]
     threads: Option<usize>,

@@ -23,7 +23,7 @@ const PT_DICTIONARY: u32 = 0x7000_0002;
 const PROGINFO: u32 = 1;
 
 /// Devices: `e_machine` of the outer file, number of the encoding, and LLVM's name.
-const DEVICES: [(u16, u32, Target); 20] = [
+const DEVICES: [(u16, u32, Target); 19] = [
     (0x3fd, 0x1a, Target::Gfx600),
     (0x3fe, 0x1b, Target::Gfx601),
     (0x3ff, 0x1c, Target::Gfx601),
@@ -43,14 +43,14 @@ const DEVICES: [(u16, u32, Target); 20] = [
     (0x40f, 0x2c, Target::Gfx803),
     (0x411, 0x31, Target::Gfx810),
     (0x412, 0x32, Target::Gfx803),
-    // The x86 part of a program: named in errors, never run.
-    (0x7d4, u32::MAX, Target::Gfx600),
 ];
+/// `e_machine` of what the driver compiled for the host.
+const X86: u16 = 0x7d4;
 
 /// Whether a file has the header of such a binary.
 pub(super) fn is_amdcl(file: &[u8]) -> bool {
-    let machine = file.get(18..20).map(|bytes| u16::from_le_bytes([bytes[0], bytes[1]]));
-    file.starts_with(b"\x7fELF") && DEVICES.iter().any(|device| Some(device.0) == machine)
+    let Some(machine) = file.get(18..20).map(|bytes| u16::from_le_bytes([bytes[0], bytes[1]])) else { return false };
+    file.starts_with(b"\x7fELF") && (machine == X86 || DEVICES.iter().any(|device| device.0 == machine))
 }
 
 /// Parses a binary.
@@ -59,11 +59,17 @@ pub fn parse(file: Vec<u8>) -> Result<Image, LoadError> {
         Some(1) => Outer::read::<FileHeader32<LittleEndian>>(&file)?,
         _ => Outer::read::<FileHeader64<LittleEndian>>(&file)?,
     };
-    let device = DEVICES.iter().find(|device| device.0 == outer.machine && device.1 != u32::MAX);
+    let device = DEVICES.iter().find(|device| device.0 == outer.machine);
     let &(_, encoding, target) =
         device.ok_or_else(|| bad("ELF header", "it is code for an x86 processor, not for a GPU"))?;
     let mut segments = Segments { list: Vec::new(), end: 0, given: 0, limit: file.len() };
-    let constants = outer.constants.as_ref().map(|range| segments.add(range.clone(), false)).transpose()?;
+    let constants = match &outer.constants {
+        Some(range) => {
+            let offset = segments.add(range.clone(), false)?;
+            Some(offset..offset + range.len() as u64)
+        }
+        None => None,
+    };
     let mut kernels = BTreeMap::new();
     for (name, parts) in &outer.kernels {
         let (Some(text), Some(inner)) = (&parts.metadata, &parts.inner) else {
@@ -73,12 +79,8 @@ pub fn parse(file: Vec<u8>) -> Result<Image, LoadError> {
         let program = Program::read(&file[inner.clone()], encoding).map_err(|what| bad(name, what))?;
         let code = program.code.start + inner.start..program.code.end + inner.start;
         let entry = segments.add(code, true)?;
-        let mut kernel = kernel(name, metadata, &program, entry).map_err(|what| bad(name, what))?;
-        if let Some((offset, range)) = constants.zip(outer.constants.as_ref()) {
-            kernel.constants = kernel.constants.take().map(|(slot, _)| (slot, offset..offset + range.len() as u64));
-        } else {
-            kernel.constants = None;
-        }
+        let constants = constants.clone().filter(|_| metadata.constants);
+        let kernel = kernel(name, metadata, &program, entry, constants).map_err(|what| bad(name, what))?;
         kernels.insert(name.clone(), Arc::new(kernel));
     }
     let (size, segments) = (segments.end, segments.list);
@@ -244,7 +246,13 @@ mod key {
     pub const RSRC2: u32 = 0x2e13;
 }
 
-fn kernel(name: &str, metadata: Metadata, program: &Program, entry: u64) -> Result<KernelCode, &'static str> {
+fn kernel(
+    name: &str,
+    metadata: Metadata,
+    program: &Program,
+    entry: u64,
+    constants: Option<Range<u64>>,
+) -> Result<KernelCode, &'static str> {
     const DX10_CLAMP: u32 = 1 << 21;
     let rsrc2 = Rsrc2(program.get(key::RSRC2));
     let (user_sgprs, missing) = user_sgprs(program)?;
@@ -255,7 +263,7 @@ fn kernel(name: &str, metadata: Metadata, program: &Program, entry: u64) -> Resu
     let granules = vgprs.clamp(1, 256).div_ceil(4) - 1;
     let (float_mode, ieee) = (program.get(key::FLOAT_MODE) & 0xff, program.get(key::IEEE_MODE) & 1);
     let scratch = if rsrc2.scratch() { program.get(key::SCRATCH) } else { 0 };
-    let cell = |slot| (slot, 0..0);
+    let slot = metadata.constant_uav.map_or(Slot::Const(2), Slot::Uav);
     Ok(KernelCode {
         name: name.to_owned(),
         abi: Abi::Amdcl,
@@ -275,7 +283,7 @@ fn kernel(name: &str, metadata: Metadata, program: &Program, entry: u64) -> Resu
         max_group: Some(256),
         sgprs: Some(program.get(key::SGPRS)),
         vgprs: Some(vgprs),
-        constants: metadata.constants.then(|| cell(metadata.constant_uav.map_or(Slot::Const(2), Slot::Uav))),
+        constants: constants.map(|range| (slot, range)),
         missing: metadata.missing.or(missing),
     })
 }
