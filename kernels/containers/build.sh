@@ -40,7 +40,7 @@ fi
 bundle() {
   local kind=hipv4-amdgcn-amd-amdhsa-
   "clang-offload-bundler-$LLVM" --type=o "${@:2}" \
-    "--targets=host-x86_64-unknown-linux-,$kind-gfx803,$kind-gfx900:xnack-" \
+    "--targets=host-x86_64-unknown-linux,$kind-gfx803,$kind-gfx900:xnack-" \
     --input=/dev/null --input=../saxpy/saxpy.gfx803.co --input=../saxpy/saxpy.gfx900.co --output="$1"
 }
 

@@ -165,3 +165,39 @@ fn relocations_hold_addresses_and_metadata_may_be_missing() {
     assert_eq!(qword(2), Ok(table + 16));
     assert_eq!(view.store(table, &[0; 8]), Ok(()), "data is writable");
 }
+
+#[test]
+fn relocations_of_every_kind() {
+    let memory = Memory::new().unwrap();
+    let file = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/relocated.co")).unwrap();
+    // A record is its place, its type below the symbol's number, and the addend.
+    let at = file.chunks_exact(8).position(|info| info[..4] == [3, 0, 0, 0] && info[4] != 0).unwrap() * 8;
+    let place = u64::from_le_bytes(file[at - 8..at].try_into().unwrap());
+    let with = |kind: u8| {
+        let mut file = file.clone();
+        file[at] = kind;
+        Image::parse(file)
+    };
+    let target = with(3).unwrap().relocations.iter().find(|r| r.offset == place).unwrap().addend;
+    for kind in [0, 1, 2, 3, 4, 5, 10, 11, 13] {
+        let loaded = Loaded::new(with(kind).unwrap(), &memory).unwrap();
+        let base = loaded.base();
+        let value = memory.view().load(base + place).map(u64::from_le_bytes).unwrap();
+        let (address, distance) = (base + target, target.wrapping_sub(place));
+        let want = match kind {
+            0 => 0,
+            1 => address & 0xffff_ffff,
+            2 => address >> 32,
+            3 => address,
+            4 | 10 => distance & 0xffff_ffff,
+            5 => distance,
+            11 => distance >> 32,
+            _ => value,
+        };
+        assert_eq!(value, want, "type {kind}");
+    }
+    for kind in [6, 7, 8, 9, 12, 14, 15] {
+        let error = with(kind).unwrap_err();
+        assert!(matches!(error, LoadError::Relocation { kind: k, .. } if k == u32::from(kind)), "{error}");
+    }
+}

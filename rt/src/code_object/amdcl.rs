@@ -1,7 +1,7 @@
 //! OpenCL binaries of AMD's Catalyst drivers ("amdcl", OpenCL 1.2), for gfx6 and gfx7, and gfx8 by late ones.
 //!
 //! The outer ELF file, of 32 bits or 64 as device pointers are, has three symbols a kernel: a text that says the
-//! arguments ([`super::amdcl_metadata`]), a header, and the kernel, an ELF file of its own. That has an encoding for
+//! arguments (`amdcl_metadata`), a header, and the kernel, an ELF file of its own. That has an encoding for
 //! each processor it was compiled for, with notes, of which PROGINFO says what a wave is given, and with code.
 //! Constants of the program are one more symbol. The image has them first, and then the code of each kernel.
 
