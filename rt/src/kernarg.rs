@@ -149,6 +149,9 @@ pub fn layout(code: &KernelCode, values: &[Value<'_>], geometry: &Geometry) -> R
 
 /// Puts the arguments of bare code one after the other.
 fn pack(code: &KernelCode, values: &[Value<'_>]) -> Result<Kernarg, ArgError> {
+    if values.len() > usize::from(Slot::COUNT) {
+        return Err(ArgError::Count { expected: Slot::COUNT.into(), given: values.len() });
+    }
     let mut packed = Kernarg { bytes: Vec::new(), lds: code.lds_size, bindings: Vec::new() };
     for (index, value) in (0..Slot::COUNT).zip(values) {
         let mut put = |bytes: &[u8]| {
