@@ -170,9 +170,9 @@ fn relocations_hold_addresses_and_metadata_may_be_missing() {
 fn relocations_of_every_kind() {
     let memory = Memory::new().unwrap();
     let file = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/relocated.co")).unwrap();
-    // A record is its place, its type below the symbol's number, and the addend.
-    let at = file.chunks_exact(8).position(|info| info[..4] == [3, 0, 0, 0] && info[4] != 0).unwrap() * 8;
-    let place = u64::from_le_bytes(file[at - 8..at].try_into().unwrap());
+    // A record is its place, its type below the symbol's number, and the addend; this one is `table`, of `helper`.
+    let (place, record) = (0x34b8u64, [0x34b8u64.to_le_bytes(), [3, 0, 0, 0, 2, 0, 0, 0]].concat());
+    let at = file.windows(16).position(|bytes| bytes == record).unwrap() + 8;
     let with = |kind: u8| {
         let mut file = file.clone();
         file[at] = kind;
