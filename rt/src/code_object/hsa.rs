@@ -249,7 +249,11 @@ fn kernel(
         _ => Descriptor::read(bytes.first_chunk().ok_or(outside)?)?,
     };
     let entry = offset.wrapping_add_signed(descriptor.entry);
-    if !segments.iter().any(|segment| segment.executable && inside(segment, entry, 4)) || !entry.is_multiple_of(4) {
+    let is_code = |segment: &Segment| {
+        let start = entry.checked_sub(segment.offset).and_then(|start| usize::try_from(start).ok());
+        segment.executable && start.is_some_and(|start| start < segment.file.len() && segment.file.len() - start >= 4)
+    };
+    if !segments.iter().any(is_code) || !entry.is_multiple_of(4) {
         return Err("its entry is not in the code");
     }
     if descriptor.kernarg > MAX_KERNARG {
