@@ -2,9 +2,11 @@
 
 use crate::device::Device;
 use crate::error::Error;
+use crate::global::Global;
 use crate::launch::Launch;
 use gcnjit_isa::Target;
 use gcnjit_rt::code_object::Arg;
+use gcnjit_rt::code_object::raw::RawCode;
 use gcnjit_rt::{Image, KernelCode, LoadError, Loaded, kernarg};
 use gcnjit_translate::{Jit, JitStats};
 use std::fmt;
@@ -24,14 +26,33 @@ struct Shared {
 }
 
 impl Module {
-    /// Loads a file.
+    /// Loads a file: a code object or an offload bundle, of which the first part for a processor of ours is taken.
     ///
     /// # Errors
     /// [`Error::Read`] if it can't be read, [`Error::Load`] if it is not a code object that can be run.
     pub fn open(device: &Device, path: impl AsRef<Path>) -> Result<Module, Error> {
+        Module::open_for(device, path, None)
+    }
+
+    /// The same, but of an offload bundle, the part for `target` is taken.
+    ///
+    /// ```
+    /// use gcnjit::{Device, Module, Target};
+    ///
+    /// # fn main() -> Result<(), gcnjit::Error> {
+    /// let device = Device::new()?;
+    /// let module = Module::open_for(&device, "kernels/containers/saxpy.hipfb", Some(Target::Gfx900))?;
+    /// assert_eq!(module.target(), Target::Gfx900);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Module::open`]. A code object that is no bundle is loaded whatever it is for.
+    pub fn open_for(device: &Device, path: impl AsRef<Path>, target: Option<Target>) -> Result<Module, Error> {
         let name = path.as_ref().display().to_string();
         match std::fs::read(path) {
-            Ok(bytes) => Module::load_named(device, name, bytes),
+            Ok(bytes) => Module::place(device, name, Image::parse_for(bytes, target)),
             Err(source) => Err(Error::Read { file: name, source }),
         }
     }
@@ -49,9 +70,45 @@ impl Module {
     /// # Errors
     /// As [`Module::load`].
     pub fn load_named(device: &Device, name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Result<Module, Error> {
-        let name = name.into();
-        let load = || Loaded::new(Image::parse(bytes.into())?, device.memory());
-        match load() {
+        Module::place(device, name.into(), Image::parse(bytes.into()))
+    }
+
+    /// Loads bare code that errors shall call `name`. Its one kernel is [`RawCode::NAME`].
+    ///
+    /// ```
+    /// use gcnjit::isa::asm;
+    /// use gcnjit::rt::code_object::{Slot, UserSgpr};
+    /// use gcnjit::{Device, Module, RawCode, Target};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let text = "v_lshlrev_b32 v1, 2, v0\nbuffer_store_dword v0, v1, s[0:3], 0 offen\ns_endpgm";
+    /// let code: Vec<u8> = asm::assemble(text, Target::Gfx600)?.into_iter().flat_map(u32::to_le_bytes).collect();
+    /// let mut raw = RawCode::new(Target::Gfx600);
+    /// raw.sgprs.insert(0, UserSgpr::Resource(Slot::Argument(0)));
+    ///
+    /// let device = Device::new()?;
+    /// let module = Module::load_raw(&device, "numbers", code, &raw)?;
+    /// let numbers = device.buffer::<u32>(3)?;
+    /// module.kernel(RawCode::NAME)?.launch().grid(64).arg(&numbers).run()?;
+    /// assert_eq!(numbers.read(), [0, 1, 2]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Load`] if it is not whole dwords, or values are given for the same SGPR or for too many.
+    pub fn load_raw(
+        device: &Device,
+        name: impl Into<String>,
+        code: impl Into<Vec<u8>>,
+        raw: &RawCode,
+    ) -> Result<Module, Error> {
+        Module::place(device, name.into(), raw.image(code.into()))
+    }
+
+    /// Copies what was parsed to the device.
+    fn place(device: &Device, name: String, image: Result<Image, LoadError>) -> Result<Module, Error> {
+        match image.and_then(|image| Loaded::new(image, device.memory())) {
             Ok(loaded) => Ok(Module(Arc::new(Shared { device: device.clone(), name, loaded, jit: Jit::new() }))),
             Err(source) => Err(Error::Load { file: name, source }),
         }
@@ -81,6 +138,16 @@ impl Module {
             Ok(kernel) => Ok(Kernel { module: self.clone(), kernel }),
             Err(source) => Err(self.load_error(source)),
         }
+    }
+
+    /// The variable called `name`, if it has one that the host can reach.
+    pub fn global(&self, name: &str) -> Option<Global> {
+        self.image().globals.get(name).map(|place| Global::new(self.clone(), *place))
+    }
+
+    /// Guest address of its image.
+    pub(crate) fn base(&self) -> u64 {
+        self.0.loaded.base()
     }
 
     /// Its parsed file.

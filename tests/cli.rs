@@ -359,6 +359,67 @@ fn asm_is_the_inverse_of_disas() {
 }
 
 #[test]
+fn raw_code_starts_with_the_registers_that_flags_give() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name).display().to_string();
+    // out[group * 64 + item] = item + factor + LDS's start, through a V#, the kernarg segment and constants.
+    let text = "s_load_dwordx2 s[10:11], s[6:7], 0x2\ns_lshl_b32 s12, s9, 8\nv_lshlrev_b32 v1, 2, v0\n\
+                s_waitcnt lgkmcnt(0)\ns_add_i32 s10, s10, s11\ns_add_i32 s10, s10, s8\nv_add_i32 v0, vcc, s10, v0\n\
+                buffer_store_dword v0, v1, s[0:3], s12 offen\ns_endpgm\n";
+    let (source, raw, out) = (path("source.s"), path("raw"), path("out"));
+    fs::write(&source, text).unwrap();
+    line(format!("asm {source} --gfx gfx600 -o {raw}")).good();
+    let usual = format!("run {raw} --raw --gfx gfx600 --grid 128 --block 64 --arg out:512:{out}");
+    let sgprs = "--sgpr 0=resource:0 --sgpr 6=kernarg --sgpr 8=1000";
+    for engine in ["jit", "interp", "check"] {
+        let more = "--group-ids 1 --vgpr-ids 1 --lds 100 --arg u32:7 --arg lds:16";
+        let outcome = line(format!("{usual} {sgprs} {more} --engine {engine}")).good();
+        assert_eq!(outcome.json()["kernel"], "code");
+        let want: Vec<u8> = (0..128u32).flat_map(|i| (i % 64 + 1000 + 7 + 112).to_le_bytes()).collect();
+        assert_eq!(fs::read(&out).unwrap(), want, "{engine}");
+    }
+    line(format!("{usual} --sgpr 0=resource:0 --sgpr 2=5")).bad(2, &["two values are given for an SGPR"]);
+    line(format!("{usual} --sgpr 14=resource:0")).bad(2, &["after the 16 user SGPRs"]);
+    for (sgpr, what) in
+        [("16=1", "N is not 0 to 15"), ("1", "no '='"), ("1=f64:1", "not 32 bits"), ("1=x", "'x' is no u32")]
+    {
+        line(format!("{usual} --sgpr {sgpr}")).bad(2, &[sgpr, what]);
+    }
+    line(format!("run {raw} --raw --grid 1 --block 1")).bad(2, &["--gfx"]);
+    fs::write(&raw, "abc").unwrap();
+    line(usual).bad(2, &["not one or more dwords"]);
+}
+
+#[test]
+fn info_and_run_take_every_container() {
+    let files = Files::new();
+    let container = |name: &str| format!("{}/kernels/containers/{name}", env!("CARGO_MANIFEST_DIR"));
+    for (name, parts) in [
+        ("globals.gfx900.v2.co", &["gfx900", "HSA code object 2", "variable counter: 4 bytes", "keep"][..]),
+        ("saxpy.gfx9-generic.v6.co", &["gfx900", "HSA code object 5 or 6"]),
+        (
+            "saxpy.zstd.hipfb",
+            &["gfx803, from a bundle of host-x86_64-unknown-linux--, hipv4-amdgcn-amd-amdhsa--gfx803"],
+        ),
+        ("tahiti.amdcl", &["gfx600", "Catalyst OpenCL 1.2", "needs       images", "exactly 128", "float* x"]),
+    ] {
+        let text = line(format!("info {}", container(name))).good().stdout;
+        parts.iter().for_each(|part| assert!(text.contains(part), "{part} is not in {text}"));
+        line(format!("disas {}", container(name))).good();
+    }
+    let json = line(format!("info {} --gfx gfx900 --json", container("saxpy.hipfb"))).good().stdout;
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&json["gfx"], json["parts"].as_array().map(Vec::len)), (&"gfx900".into(), Some(3)));
+    for (name, gfx) in [("saxpy.zstd.hipfb", "gfx900"), ("tahiti.amdcl", "gfx600"), ("saxpy.gfx803.v2.co", "gfx803")] {
+        let options = format!("{} --engine check --gfx {gfx}", files.args("old"));
+        files.saxpy(&container(name), &options).good();
+        assert_eq!(fs::read(files.path("old")).unwrap(), floats(&[7.0; 100]), "{name}");
+    }
+    let missing = "no code for gfx600; there is host-x86_64";
+    files.saxpy(&container("saxpy.hipfb"), &format!("{} --gfx gfx600", files.args("new"))).bad(2, &[missing]);
+}
+
+#[test]
 fn info_shows_kernels_and_arguments() {
     let file = kernel("transform", "gfx803");
     let text = line(format!("info {file}")).good().stdout;

@@ -1,8 +1,10 @@
-//! The kernarg segment: explicit arguments as the host gives them, hidden ones as the launch has them.
+//! The kernarg segment: explicit arguments as the host gives them, hidden ones as the launch has them. For Catalyst's
+//! kernels it is constant buffer 1, and pointers are bound to slots.
 
-use crate::code_object::{Arg, ArgKind, Hidden, KernelCode};
+use crate::code_object::{Abi, Arg, ArgKind, Hidden, KernelCode, Slot};
 use crate::geometry::{Geometry, GeometryError};
 use crate::memory::{LDS_APERTURE, PRIVATE_APERTURE};
+use std::collections::BTreeMap;
 
 /// An explicit argument, as the host gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +62,15 @@ pub enum ArgError {
         /// What was given.
         given: &'static str,
     },
+    /// The kernel needs something that this runtime has not.
+    #[error("the kernel needs {0}, which are not supported")]
+    Missing(&'static str),
+    /// Pointers that share a descriptor and are too far apart.
+    #[error("argument {index}: it shares a descriptor with another and is more than 4 GiB away from it")]
+    Apart {
+        /// Its place among the explicit arguments.
+        index: usize,
+    },
     /// The file says nothing about the arguments.
     #[error("the code object does not describe the kernel's arguments")]
     NotDescribed,
@@ -92,11 +103,30 @@ pub struct Kernarg {
     pub bytes: Vec<u8>,
     /// LDS of a work-group in bytes, static and dynamic.
     pub lds: u32,
+    /// What is reached through slots.
+    pub bindings: Vec<Binding>,
+}
+
+/// What a slot describes: memory from `base` on, to the end of the allocation that holds `last`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Binding {
+    /// The slot.
+    pub slot: Slot,
+    /// Guest address of the first byte.
+    pub base: u64,
+    /// Guest address of a byte of the last allocation.
+    pub last: u64,
 }
 
 /// Lays out the kernarg segment of a launch. `values` are the explicit arguments, in order.
 pub fn layout(code: &KernelCode, values: &[Value<'_>], geometry: &Geometry) -> Result<Kernarg, ArgError> {
     geometry.check()?;
+    if let Some(missing) = code.missing {
+        return Err(ArgError::Missing(missing));
+    }
+    if code.abi == Abi::Raw {
+        return pack(code, values);
+    }
     let args = code.args.as_deref().ok_or(ArgError::NotDescribed)?;
     let explicit: Vec<&Arg> = explicit(args).collect();
     if explicit.len() != values.len() {
@@ -113,7 +143,36 @@ pub fn layout(code: &KernelCode, values: &[Value<'_>], geometry: &Geometry) -> R
             segment.put(arg, &value.to_le_bytes())?;
         }
     }
-    Ok(Kernarg { bytes: segment.bytes, lds })
+    let bindings = segment.bind(args, values)?;
+    Ok(Kernarg { bytes: segment.bytes, lds, bindings })
+}
+
+/// Puts the arguments of bare code one after the other.
+fn pack(code: &KernelCode, values: &[Value<'_>]) -> Result<Kernarg, ArgError> {
+    if values.len() > usize::from(Slot::COUNT) {
+        return Err(ArgError::Count { expected: Slot::COUNT.into(), given: values.len() });
+    }
+    let mut packed = Kernarg { bytes: Vec::new(), lds: code.lds_size, bindings: Vec::new() };
+    for (index, value) in (0..Slot::COUNT).zip(values) {
+        let mut put = |bytes: &[u8]| {
+            let align = bytes.len().next_power_of_two().min(16);
+            packed.bytes.resize(packed.bytes.len().next_multiple_of(align), 0);
+            packed.bytes.extend_from_slice(bytes);
+        };
+        match *value {
+            Value::Bytes(bytes) => put(bytes),
+            Value::Buffer(base) => {
+                put(&base.to_le_bytes());
+                packed.bindings.push(Binding { slot: Slot::Argument(index), base, last: base });
+            }
+            Value::Lds(size) => {
+                let start = packed.lds.checked_next_multiple_of(16).ok_or(ArgError::Lds)?;
+                put(&start.to_le_bytes());
+                packed.lds = start.checked_add(size).ok_or(ArgError::Lds)?;
+            }
+        }
+    }
+    Ok(packed)
 }
 
 /// The arguments that the host gives.
@@ -131,7 +190,11 @@ impl Segment {
         let name = || [&arg.type_name, &arg.name].into_iter().flatten().cloned().collect::<Vec<_>>().join(" ");
         match (arg.kind, value) {
             (ArgKind::Value, Value::Bytes(bytes)) if bytes.len() == arg.size as usize => self.put(arg, bytes),
-            (ArgKind::Value, Value::Bytes(bytes)) => {
+            (ArgKind::Widened { element, signed }, Value::Bytes(bytes)) if bytes.len() == arg.size as usize => {
+                self.put(arg, &widen(bytes, element.into(), signed))
+            }
+            (ArgKind::Bound(_), Value::Buffer(_)) => Ok(()),
+            (ArgKind::Value | ArgKind::Widened { .. }, Value::Bytes(bytes)) => {
                 Err(ArgError::Size { index, name: name(), expected: arg.size, given: bytes.len() })
             }
             (ArgKind::Buffer | ArgKind::Object, Value::Buffer(address)) => self.put(arg, &address.to_le_bytes()),
@@ -144,22 +207,61 @@ impl Segment {
         }
     }
 
+    /// Binds pointers to their slots and puts the offsets from there in their places. Pointers may share a slot; a null
+    /// pointer does not move where it starts.
+    fn bind(&mut self, args: &[Arg], values: &[Value<'_>]) -> Result<Vec<Binding>, ArgError> {
+        let mut bound: BTreeMap<Slot, Binding> = BTreeMap::new();
+        let pointers = || {
+            explicit(args).zip(values).enumerate().filter_map(|(index, pair)| match pair {
+                (arg @ Arg { kind: ArgKind::Bound(slot), .. }, Value::Buffer(address)) => {
+                    Some((index, arg, *slot, *address))
+                }
+                _ => None,
+            })
+        };
+        for (_, _, slot, address) in pointers().filter(|(.., address)| *address != 0) {
+            let binding = bound.entry(slot).or_insert(Binding { slot, base: address, last: address });
+            binding.base = binding.base.min(address);
+            binding.last = binding.last.max(address);
+        }
+        for (index, arg, slot, address) in pointers() {
+            let base = bound.get(&slot).map_or(address, |binding| binding.base);
+            let offset = address.saturating_sub(base);
+            if arg.size < 8 && offset > u32::MAX.into() {
+                return Err(ArgError::Apart { index });
+            }
+            self.put(arg, &offset.to_le_bytes())?;
+        }
+        Ok(bound.into_values().collect())
+    }
+
     /// Puts as many of `bytes` as the argument has in its place.
     fn put(&mut self, arg: &Arg, bytes: &[u8]) -> Result<(), ArgError> {
         let segment = self.bytes.len() as u32;
-        let (start, size) = (arg.offset as usize, arg.size as usize);
+        let (start, size) = (arg.offset as usize, arg.room() as usize);
         let place = self.bytes.get_mut(start..).and_then(|rest| rest.get_mut(..size));
-        let place = place.ok_or(ArgError::Layout { offset: arg.offset, size: arg.size, segment })?;
+        let place = place.ok_or(ArgError::Layout { offset: arg.offset, size: arg.room(), segment })?;
         let len = size.min(bytes.len());
         place[..len].copy_from_slice(&bytes[..len]);
         Ok(())
     }
 }
 
+/// Little-endian elements as dwords.
+fn widen(bytes: &[u8], element: usize, signed: bool) -> Vec<u8> {
+    let wide = bytes.chunks_exact(element).flat_map(|bytes| {
+        let sign = if signed && bytes[element - 1] >> 7 != 0 { 0xff } else { 0 };
+        let mut dword = [sign; 4];
+        dword[..element].copy_from_slice(bytes);
+        dword
+    });
+    wide.collect()
+}
+
 fn expected(kind: ArgKind) -> &'static str {
     match kind {
-        ArgKind::Value => "a value",
-        ArgKind::Buffer => "a buffer",
+        ArgKind::Value | ArgKind::Widened { .. } => "a value",
+        ArgKind::Buffer | ArgKind::Bound(_) => "a buffer",
         ArgKind::DynamicLds => "an LDS pointer",
         ArgKind::Object => "the address of an image, sampler, pipe or queue",
         ArgKind::Hidden(_) => "hidden",

@@ -14,6 +14,7 @@ pub mod math;
 pub mod memory;
 pub mod packet;
 mod pages;
+mod resources;
 pub mod screen;
 mod setup;
 pub mod wave;

@@ -6,6 +6,7 @@ use crate::geometry::Geometry;
 use crate::kernarg::Kernarg;
 use crate::memory::{Allocation, Memory, MemoryError, Piece};
 use crate::packet::{DispatchPacket, QUEUE_SIZE, queue};
+use crate::resources::Resources;
 use crate::wave::{LANES, Mode, Row, Wave};
 use gcnjit_isa::Gen;
 
@@ -21,6 +22,8 @@ pub(crate) struct Scratch {
     lane_size: u64,
     wave_size: u64,
     size: u64,
+    /// Bytes of a lane that lie together: 2, 4, 8 or 16.
+    element: u32,
 }
 
 impl Scratch {
@@ -29,11 +32,12 @@ impl Scratch {
         let lane_size = u64::from(code.scratch_size) + if code.dynamic_stack { STACK } else { 0 };
         let wave_size = (lane_size * LANES as u64).next_multiple_of(SCRATCH_UNIT);
         let size = wave_size.checked_mul(slots).filter(|size| *size <= u64::from(u32::MAX))?;
+        let element = code.scratch_element;
         let memory = match size {
             0 => Ok(None),
             _ => Allocation::new(memory, size).map(Some),
         };
-        Some(memory.map(|memory| Scratch { memory, lane_size, wave_size, size }))
+        Some(memory.map(|memory| Scratch { memory, lane_size, wave_size, size, element }))
     }
 
     /// Guest address, 0 if there is none.
@@ -41,17 +45,18 @@ impl Scratch {
         self.memory.as_ref().map_or(0, Allocation::address)
     }
 
-    /// The V# that kernels reach it through: dwords of the lanes interleaved, and the lane's number added. Its base is
+    /// The V# that kernels reach it through: elements of the lanes interleaved, and the lane's number added. Its base is
     /// the dispatch's; the kernel adds the wave's offset.
     fn resource(&self, generation: Gen) -> [u32; 4] {
         const SWIZZLE: u32 = 1 << 31;
         const INDEX_STRIDE_64: u32 = 3 << 21;
         const ADD_TID: u32 = 1 << 23;
+        let element = self.element.trailing_zeros() - 1;
         let layout = match generation {
-            // Data format 32 and number format UINT; an element is 4 bytes.
-            Gen::Gfx6 | Gen::Gfx7 => 4 << 15 | 4 << 12 | 1 << 19,
+            // Data format 32 and number format UINT.
+            Gen::Gfx6 | Gen::Gfx7 => 4 << 15 | 4 << 12 | element << 19,
             // With ADD_TID the data format is the stride's upper bits: zero.
-            Gen::Gfx8 => 4 << 12 | 1 << 19,
+            Gen::Gfx8 => 4 << 12 | element << 19,
             Gen::Gfx9 => 4 << 12,
         };
         let base = self.address();
@@ -117,6 +122,7 @@ pub(crate) struct Setup {
     pub(crate) scratch: Scratch,
     /// Keeps the guest memory that the user SGPRs point to.
     _control: Control,
+    _resources: Resources,
     entry: u64,
     mode: Mode,
     vgprs: usize,
@@ -145,14 +151,24 @@ impl Setup {
         let code = kernel.code();
         let control = Control::new(kernel, geometry, kernarg, scratch.lane_size, memory)?;
         let generation = kernel.target().generation();
+        let arguments = control.kernarg();
+        let scratch_resource = scratch.resource(generation);
+        let resources = Resources::new(kernel, geometry, kernarg, arguments, scratch_resource, memory)?;
         let mut user = Vec::with_capacity(code.rsrc2.user_sgprs());
         for &value in &code.user_sgprs {
-            push_user_sgpr(&mut user, value, &scratch, &control, generation);
+            match value {
+                UserSgpr::GroupCount(d) => user.push(geometry.group_counts()[d]),
+                UserSgpr::Constant(value) => user.push(value),
+                UserSgpr::Undefined(count) => user.resize(user.len() + usize::from(count), 0),
+                _ if resources.push(&mut user, value) => {}
+                _ => push_user_sgpr(&mut user, value, &scratch, &control, generation),
+            }
         }
         user.resize(code.rsrc2.user_sgprs(), 0);
         Ok(Setup {
             scratch,
             _control: control,
+            _resources: resources,
             entry: kernel.entry(),
             mode: mode(code, generation),
             vgprs: code.rsrc1.vgprs().min(256),
@@ -208,6 +224,8 @@ fn push_user_sgpr(user: &mut Vec<u32>, value: UserSgpr, scratch: &Scratch, contr
             _ => qword(scratch.lane_size << 32),
         },
         UserSgpr::PrivateSegmentSize => user.push(scratch.lane_size as u32),
+        // Setup::new or Resources has put the others there.
+        _ => {}
     }
 }
 

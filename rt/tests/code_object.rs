@@ -17,6 +17,9 @@ fn saxpy_is_what_its_source_says() {
         (Target::Gfx900, Abi::HsaV5, "saxpy/saxpy.gfx900.co"),
         (Target::Gfx900, Abi::HsaV3, "saxpy/saxpy.gfx900.v4.co"),
         (Target::Gfx900, Abi::HsaV3, "saxpy/saxpy.gfx900.v3.co"),
+        (Target::Gfx900, Abi::HsaV2, "saxpy/saxpy.gfx900.v2.co"),
+        (Target::Gfx900, Abi::HsaV5, "containers/saxpy.gfx900.v6.co"),
+        (Target::Gfx900, Abi::HsaV5, "containers/saxpy.gfx9-generic.v6.co"),
     ] {
         let image = Image::parse(kernel_file(path)).unwrap();
         assert_eq!(image.target, target, "{path}");
@@ -25,6 +28,7 @@ fn saxpy_is_what_its_source_says() {
         assert!(kernel.user_sgprs.contains(&UserSgpr::KernargPtr));
         assert!(kernel.rsrc2.group_id(0) && kernel.rsrc1.ieee() && kernel.rsrc1.dx10_clamp());
         assert_eq!((kernel.lds_size, kernel.max_group, kernel.required_group), (0, Some(256), None));
+        assert_eq!((kernel.sgprs.is_some(), kernel.vgprs.is_some()), (true, true));
         let args = kernel.args.as_ref().unwrap();
         let explicit: Vec<_> = args[..4].iter().map(|arg| (arg.kind, arg.offset, arg.size)).collect();
         let (buffer, value) = (ArgKind::Buffer, ArgKind::Value);
@@ -40,8 +44,7 @@ fn every_kernel_loads_with_its_code_read_only() {
     let memory = Memory::new().unwrap();
     let files = all_kernel_files();
     assert!(files.len() > 50);
-    // Version 2 has another descriptor and its metadata in YAML.
-    for (path, file) in files.into_iter().filter(|(path, _)| !path.ends_with(".v2.co")) {
+    for (path, file) in files {
         let image = Image::parse(file).unwrap_or_else(|error| panic!("{path}: {error}"));
         assert!(!image.kernels.is_empty(), "{path}");
         let names: Vec<String> = image.kernels.keys().cloned().collect();
@@ -55,7 +58,8 @@ fn every_kernel_loads_with_its_code_read_only() {
             view.read(start, &mut copy).unwrap();
             assert_eq!(copy, text);
             assert_eq!(view.store(kernel.entry(), &[0]), Err(Cause::ReadOnly));
-            assert_eq!(view.load(kernel.descriptor()).map(u32::from_le_bytes), Ok(kernel.code().lds_size));
+            let lds_size = kernel.descriptor() + if kernel.code().abi == Abi::HsaV2 { 64 } else { 0 };
+            assert_eq!(view.load(lds_size).map(u32::from_le_bytes), Ok(kernel.code().lds_size));
         }
     }
     assert!(memory.view().ranges().is_empty(), "images are freed");
@@ -81,6 +85,16 @@ fn errors_name_what_is_wrong() {
     let loaded = Loaded::new(Image::parse(file()).unwrap(), &Memory::new().unwrap()).unwrap();
     let error = loaded.kernel("nonesuch").unwrap_err();
     assert_eq!(error.to_string(), "no kernel 'nonesuch'; there is saxpy");
+}
+
+#[test]
+fn version_2_may_tell_its_processor_in_a_note_only() {
+    let mut file = kernel_file("saxpy/saxpy.gfx900.v2.co");
+    file[48..52].fill(0);
+    assert_eq!(Image::parse(file.clone()).unwrap().target, Target::Gfx900);
+    let at = file.windows(8).position(|bytes| bytes == [4, 0, 7, 0, 9, 0, 0, 0]).unwrap() + 4;
+    file[at] = 10;
+    assert!(matches!(Image::parse(file), Err(LoadError::Processor { mach: 0 })));
 }
 
 /// Parses and, if that works, loads; what comes out does not matter as long as it comes out.
@@ -150,4 +164,40 @@ fn relocations_hold_addresses_and_metadata_may_be_missing() {
     assert_eq!(qword(1), Ok(kernel.entry() + 4));
     assert_eq!(qword(2), Ok(table + 16));
     assert_eq!(view.store(table, &[0; 8]), Ok(()), "data is writable");
+}
+
+#[test]
+fn relocations_of_every_kind() {
+    let memory = Memory::new().unwrap();
+    let file = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/relocated.co")).unwrap();
+    // A record is its place, its type below the symbol's number, and the addend; this one is `table`, of `helper`.
+    let (place, record) = (0x34b8u64, [0x34b8u64.to_le_bytes(), [3, 0, 0, 0, 2, 0, 0, 0]].concat());
+    let at = file.windows(16).position(|bytes| bytes == record).unwrap() + 8;
+    let with = |kind: u8| {
+        let mut file = file.clone();
+        file[at] = kind;
+        Image::parse(file)
+    };
+    let target = with(3).unwrap().relocations.iter().find(|r| r.offset == place).unwrap().addend;
+    for kind in [0, 1, 2, 3, 4, 5, 10, 11, 13] {
+        let loaded = Loaded::new(with(kind).unwrap(), &memory).unwrap();
+        let base = loaded.base();
+        let value = memory.view().load(base + place).map(u64::from_le_bytes).unwrap();
+        let (address, distance) = (base + target, target.wrapping_sub(place));
+        let want = match kind {
+            0 => 0,
+            1 => address & 0xffff_ffff,
+            2 => address >> 32,
+            3 => address,
+            4 | 10 => distance & 0xffff_ffff,
+            5 => distance,
+            11 => distance >> 32,
+            _ => value,
+        };
+        assert_eq!(value, want, "type {kind}");
+    }
+    for kind in [6, 7, 8, 9, 12, 14, 15] {
+        let error = with(kind).unwrap_err();
+        assert!(matches!(error, LoadError::Relocation { kind: k, .. } if k == u32::from(kind)), "{error}");
+    }
 }

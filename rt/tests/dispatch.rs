@@ -32,7 +32,11 @@ fn run<E: Engine>(
     geometry: Geometry,
     threads: usize,
 ) -> Result<Stats, DispatchError> {
-    let kernarg = Kernarg { bytes: vec![0; kernel.code().kernarg_size as usize], lds: kernel.code().lds_size };
+    let kernarg = Kernarg {
+        bytes: vec![0; kernel.code().kernarg_size as usize],
+        lds: kernel.code().lds_size,
+        bindings: Vec::new(),
+    };
     let launch = Launch { kernel, geometry, kernarg: &kernarg };
     dispatch(engine, memory, &Gds::new(), &launch, &Options { threads, slice: 100, cancel: None })
 }
@@ -268,7 +272,7 @@ fn a_spinning_grid_can_be_cancelled() {
         }
         Ok(Stop::Yield)
     });
-    let kernarg = Kernarg { bytes: vec![0; kernel.code().kernarg_size as usize], lds: 0 };
+    let kernarg = Kernarg { bytes: vec![0; kernel.code().kernarg_size as usize], lds: 0, bindings: Vec::new() };
     let launch = Launch {
         kernel: &kernel,
         geometry: Geometry::new([u32::MAX; 3].map(|x| x >> 12), [64, 1, 1]),
@@ -294,7 +298,7 @@ fn impossible_launches_are_refused() {
     assert!(matches!(refused(|code| code.lds_size = 65537, geometry), DispatchError::Lds { asked: 65537, .. }));
     assert!(matches!(refused(|code| code.scratch_size = u32::MAX, geometry), DispatchError::Scratch { .. }));
     let kernel = saxpy(&memory, |_| ());
-    let kernarg = Kernarg { bytes: vec![0; 8], lds: 0 };
+    let kernarg = Kernarg { bytes: vec![0; 8], lds: 0, bindings: Vec::new() };
     let launch = Launch { kernel: &kernel, geometry, kernarg: &kernarg };
     let result = dispatch(&engine, &memory, &Gds::new(), &launch, &Options::default());
     assert!(matches!(result, Err(DispatchError::Kernarg { given: 8, .. })));

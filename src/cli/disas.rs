@@ -22,22 +22,22 @@ pub struct Args {
     /// The file is bare code; an instruction a line is printed, and nothing else.
     #[arg(long, requires = "gfx")]
     raw: bool,
-    /// The processor that --raw code is for, such as gfx900.
-    #[arg(long, value_name = "GFX", requires = "raw")]
+    /// The processor that --raw code is for, such as gfx900; the part of a bundle that is taken.
+    #[arg(long, value_name = "GFX")]
     gfx: Option<Target>,
 }
 
 /// Prints the text.
 pub fn main(args: &Args) -> Result<(), Failure> {
     let mut listing = Listing { text: String::new(), words: args.words, indent: "", labels: false };
-    match args.gfx {
+    match args.gfx.filter(|_| args.raw) {
         Some(target) => {
             let error = |error| Failure::usage(format!("{}: {error}", args.file));
             let code = std::fs::read(&args.file).map_err(error)?;
             listing.code(0, &code, target);
         }
         None => {
-            let module = Module::open(&Device::new()?, &args.file)?;
+            let module = Module::open_for(&Device::new()?, &args.file, args.gfx)?;
             listing.indent = "\t";
             listing.labels = true;
             let entry =

@@ -35,9 +35,13 @@ impl From<Error> for Failure {
 fn code(error: &Error) -> u8 {
     match error {
         Error::Fault(_) | Error::Difference(_) | Error::Stopped { .. } => FAULT,
-        Error::Load { source: LoadError::NoKernel { .. }, .. } | Error::Read { .. } | Error::Memory(_) => USAGE,
+        Error::Load { source: LoadError::Raw(_), .. } => USAGE,
+        Error::Load { source: LoadError::NoKernel { .. } | LoadError::NoPart { wanted: Some(_), .. }, .. } => USAGE,
+        Error::Read { .. } | Error::Memory(_) => USAGE,
         Error::Load { .. } | Error::Unimplemented(_) | Error::Decode(_) | Error::Host(_) => UNSUPPORTED,
-        Error::Arg { source: ArgError::NotDescribed | ArgError::Layout { .. }, .. } => UNSUPPORTED,
+        Error::Arg { source: ArgError::NotDescribed | ArgError::Layout { .. } | ArgError::Missing(_), .. } => {
+            UNSUPPORTED
+        }
         Error::Launch { source: DispatchError::Scratch { .. }, .. } => UNSUPPORTED,
         Error::Arg { .. } | Error::Launch { .. } => USAGE,
     }

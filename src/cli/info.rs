@@ -2,9 +2,9 @@
 
 use crate::cli::failure::Failure;
 use crate::cli::print;
-use gcnjit::rt::code_object::{Abi, Access, Arg, ArgKind};
+use gcnjit::rt::code_object::{Abi, Access, Arg, ArgKind, Global};
 use gcnjit::rt::{KernelCode, kernarg};
-use gcnjit::{Device, Module};
+use gcnjit::{Device, Module, Target};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -13,6 +13,9 @@ use std::fmt::Write;
 pub struct Args {
     /// The code object.
     file: String,
+    /// The part of an offload bundle that is shown, such as gfx900.
+    #[arg(long, value_name = "GFX")]
+    gfx: Option<Target>,
     /// Print one line of JSON.
     #[arg(long)]
     json: bool,
@@ -20,14 +23,17 @@ pub struct Args {
 
 /// Prints what is in the file.
 pub fn main(args: &Args) -> Result<(), Failure> {
-    let module = Module::open(&Device::new()?, &args.file)?;
+    let module = Module::open_for(&Device::new()?, &args.file, args.gfx)?;
     print(&if args.json { format!("{}\n", json(&module)) } else { text(&module) })
 }
 
 fn version(abi: Abi) -> &'static str {
     match abi {
+        Abi::HsaV2 => "HSA code object 2",
         Abi::HsaV3 => "HSA code object 3 or 4",
-        Abi::HsaV5 => "HSA code object 5",
+        Abi::HsaV5 => "HSA code object 5 or 6",
+        Abi::Amdcl => "Catalyst OpenCL 1.2",
+        Abi::Raw => "bare code",
     }
 }
 
@@ -38,8 +44,8 @@ fn explicit(code: &KernelCode) -> Vec<&Arg> {
 
 fn kind(kind: ArgKind) -> &'static str {
     match kind {
-        ArgKind::Value => "value",
-        ArgKind::Buffer => "buffer",
+        ArgKind::Value | ArgKind::Widened { .. } => "value",
+        ArgKind::Buffer | ArgKind::Bound(_) => "buffer",
         ArgKind::DynamicLds => "lds",
         ArgKind::Object => "object",
         ArgKind::Hidden(_) => "hidden",
@@ -56,6 +62,12 @@ fn access(access: Access) -> &'static str {
 
 fn text(module: &Module) -> String {
     let mut text = format!("{}: {}", module.name(), module.target());
+    if !module.image().parts.is_empty() {
+        let _ = write!(text, ", from a bundle of {}", module.image().parts.join(", "));
+    }
+    for (name, global) in &module.image().globals {
+        let _ = write!(text, "\nvariable {name}: {} bytes at {:#x}", global.size, global.offset);
+    }
     for code in module.image().kernels.values() {
         let _ = write!(text, "\n\n{} ({})\n", code.name, version(code.abi));
         let mut line = |name: &str, value: String| {
@@ -73,6 +85,9 @@ fn text(module: &Module) -> String {
             (None, None) => {}
         }
         line("kernarg", format!("{} bytes", code.kernarg_size));
+        if let Some(missing) = code.missing {
+            line("needs", format!("{missing}, which are not supported"));
+        }
         if code.args.is_none() {
             line("arguments", "not described".to_owned());
         }
@@ -85,7 +100,11 @@ fn text(module: &Module) -> String {
 
 fn describe(arg: &Arg) -> String {
     let source: Vec<&str> = [&arg.type_name, &arg.name].into_iter().flatten().map(String::as_str).collect();
-    let use_of = if arg.kind == ArgKind::Buffer { format!(", {}", access(arg.access)) } else { String::new() };
+    let use_of = if matches!(arg.kind, ArgKind::Buffer | ArgKind::Bound(_)) {
+        format!(", {}", access(arg.access))
+    } else {
+        String::new()
+    };
     format!("{} at {}, {} bytes{use_of}: {}", kind(arg.kind), arg.offset, arg.size, source.join(" "))
 }
 
@@ -116,5 +135,13 @@ fn json(module: &Module) -> Value {
         })
     };
     let kernels: Vec<Value> = module.image().kernels.values().map(|code| kernel(code)).collect();
-    json!({ "file": module.name(), "gfx": module.target().name(), "kernels": kernels })
+    let global =
+        |(name, global): (&String, &Global)| json!({ "name": name, "offset": global.offset, "size": global.size });
+    json!({
+        "file": module.name(),
+        "gfx": module.target().name(),
+        "parts": module.image().parts,
+        "variables": module.image().globals.iter().map(global).collect::<Vec<_>>(),
+        "kernels": kernels,
+    })
 }

@@ -14,6 +14,7 @@ mod job;
 mod output;
 mod plan;
 mod progress;
+mod raw;
 mod report;
 mod run;
 mod value;

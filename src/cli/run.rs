@@ -6,9 +6,9 @@ use crate::cli::output::{self, Staged};
 use crate::cli::plan::{self, Launch, Plan, Step};
 use crate::cli::progress::Progress;
 use crate::cli::report::Report;
-use crate::cli::{arg, job, print, report};
+use crate::cli::{arg, job, print, raw, report};
 use clap::ValueEnum;
-use gcnjit::{Device, Dims, Module, Target};
+use gcnjit::{Device, Dims, Module, RawCode, Target};
 use serde_json::json;
 use std::time::{Duration, Instant};
 
@@ -18,10 +18,10 @@ use std::time::{Duration, Instant};
 /// checked repetition, translation included), times_ms (the repetitions of --time) and more; or ok and error.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The code object.
+    /// The code object, offload bundle or Catalyst binary, or with --raw bare code.
     file: String,
     /// The kernel.
-    #[arg(long, required_unless_present = "job")]
+    #[arg(long, required_unless_present_any = ["job", "raw"])]
     kernel: Option<String>,
     /// Work-items in the grid: X[,Y[,Z]]. A partial last work-group is legal.
     #[arg(long, value_name = "X,Y,Z", value_parser = plan::dims, required_unless_present = "job")]
@@ -42,9 +42,11 @@ pub struct Args {
     /// What executes it.
     #[arg(long, default_value = "jit")]
     engine: Engine,
-    /// The processor that the file is expected to be for, such as gfx900.
+    /// The processor that the file is expected to be for, such as gfx900; the part of a bundle that is taken.
     #[arg(long, value_name = "GFX")]
     gfx: Option<Target>,
+    #[command(flatten)]
+    raw: raw::Start,
     /// Threads; 0 for as many as the host has processors.
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
@@ -84,7 +86,10 @@ pub fn main(args: &Args) -> Result<(), Failure> {
     let device = Device::new()?;
 
     let start = Instant::now();
-    let module = Module::open(&device, &args.file)?;
+    let module = match args.gfx.filter(|_| args.raw.raw) {
+        Some(target) => args.raw.load(&device, &args.file, target)?,
+        None => Module::open_for(&device, &args.file, args.gfx)?,
+    };
     if let Some(gfx) = args.gfx.filter(|gfx| *gfx != module.target()) {
         return Err(Failure::usage(format!("{}: it is for {}, not for {gfx}", args.file, module.target())));
     }
@@ -130,7 +135,8 @@ pub fn print_failure(message: &str) {
 
 impl Args {
     fn plan(&self) -> Result<Plan, Failure> {
-        match (&self.job, &self.kernel, self.grid, self.block) {
+        let kernel = self.kernel.as_deref().or(self.raw.raw.then_some(RawCode::NAME));
+        match (&self.job, kernel, self.grid, self.block) {
             (Some(job), ..) => job::read(job),
             (None, Some(kernel), Some(grid), Some(block)) => self.single(kernel, grid, block),
             _ => Err(Failure::usage("--kernel, --grid and --block, or --job")),

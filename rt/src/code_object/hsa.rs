@@ -1,20 +1,22 @@
-//! HSA code objects, versions 3, 4 and 5 (LLVM, "User Guide for AMDGPU Backend": ELF Code Object, Code Object
-//! Metadata, Kernel Descriptor).
+//! HSA code objects, versions 2 to 6 (LLVM, "User Guide for AMDGPU Backend": ELF Code Object, Code Object Metadata,
+//! Kernel Descriptor).
 //!
-//! A kernel NAME is a 64-byte descriptor at the symbol NAME.kd, which says where the code is and what a wave is given,
-//! and an entry of the metadata note, which says the arguments. A kernel without metadata is loaded too; its kernarg
-//! segment must then be given as a whole.
+//! A kernel NAME is a descriptor at the symbol NAME.kd (in version 2 at NAME), which says where the code is and what a
+//! wave is given, and an entry of the metadata note, which says the arguments. A kernel without metadata is loaded too;
+//! its kernarg segment must then be given as a whole.
 
+use super::descriptor::Descriptor;
 use super::metadata::{self, KernelMetadata};
-use super::{Abi, Image, KernelCode, LoadError, Relocation, Rsrc1, Rsrc2, Segment, UserSgpr};
+use super::relocation;
+use super::{Abi, Global, Image, KernelCode, LoadError, Rsrc1, Rsrc2, Segment};
 use crate::pages::PAGE;
 use gcnjit_isa::Target;
 use object::LittleEndian;
 use object::elf::{
     ELFCLASS64, ELFDATA2LSB, ELFMAG, EM_AMDGPU, ET_DYN, FileHeader64, PF_W, PF_X, PT_LOAD, PT_NOTE, SHT_DYNSYM,
-    SHT_RELA, SHT_SYMTAB,
+    SHT_SYMTAB, STB_LOCAL, STT_OBJECT,
 };
-use object::read::elf::{FileHeader, ProgramHeader, Rela, SectionHeader, SectionTable, Sym};
+use object::read::elf::{FileHeader, ProgramHeader, SectionTable, Sym};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -22,33 +24,42 @@ use std::sync::Arc;
 const OSABI: u8 = 64;
 /// NT_AMDGPU_METADATA, of owner "AMDGPU".
 const NOTE: u32 = 32;
+/// NT_AMD_HSA_ISA_VERSION, of owner "AMD".
+const NOTE_ISA: u32 = 3;
+/// NT_AMD_HSA_METADATA, of owner "AMD".
+const NOTE_V2: u32 = 10;
+/// STT_AMDGPU_HSA_KERNEL: an `amd_kernel_code_t`.
+const KERNEL_V2: u8 = 10;
+/// EF_AMDGPU_MACH of what all of gfx9 has in common.
+const GFX9_GENERIC: u32 = 0x51;
 /// The largest image that is loaded.
 const MAX_IMAGE: u64 = 1 << 32;
 /// The largest kernarg segment, in bytes; compilers stop at a few KiB.
-const MAX_KERNARG: u32 = 1 << 20;
-/// R_AMDGPU_ABS64: symbol + addend.
-const ABS64: u32 = 3;
-/// R_AMDGPU_RELATIVE64: image + addend.
-const RELATIVE64: u32 = 13;
+const MAX_KERNARG: u64 = 1 << 20;
 
-type Elf = FileHeader64<LittleEndian>;
-const LE: LittleEndian = LittleEndian;
+pub(super) type Elf = FileHeader64<LittleEndian>;
+pub(super) const LE: LittleEndian = LittleEndian;
 
 /// Parses an HSA code object.
 pub fn parse(file: Vec<u8>) -> Result<Image, LoadError> {
     let data = &file[..];
-    let (header, abi, target) = header(data)?;
+    let (header, abi) = header(data)?;
+    let notes = Notes::read(header, data, abi)?;
+    let target = target(header.e_flags(LE) & 0xff, notes.isa)?;
     let (segments, base) = segments(header, data)?;
     let sections = header.sections(LE, data).map_err(elf("section headers"))?;
-    let symbols = symbols(&sections, data)?;
-    let relocations = relocations(&sections, data, &segments, base)?;
+    let symbols = Symbols::read(&sections, data, abi, base)?;
+    let relocations = relocation::read(&sections, data, &segments, base)?;
     let mut described: BTreeMap<String, KernelMetadata> =
-        notes(header, data)?.into_iter().map(|kernel| (kernel.symbol.clone(), kernel)).collect();
+        notes.kernels.into_iter().map(|kernel| (kernel.symbol.clone(), kernel)).collect();
     let mut kernels = BTreeMap::new();
-    for (symbol, address) in symbols {
+    for (symbol, offset) in symbols.kernels {
         let metadata = described.remove(&symbol);
-        let kernel = kernel(data, &segments, abi, address.wrapping_sub(base), metadata, &symbol)
-            .map_err(|what| LoadError::Descriptor { symbol, address, what })?;
+        let kernel = kernel(data, &segments, abi, offset, metadata, &symbol).map_err(|what| LoadError::Descriptor {
+            symbol,
+            address: base.wrapping_add(offset),
+            what,
+        })?;
         kernels.insert(kernel.name.clone(), Arc::new(kernel));
     }
     if let Some((symbol, _)) = described.pop_first() {
@@ -59,15 +70,17 @@ pub fn parse(file: Vec<u8>) -> Result<Image, LoadError> {
         });
     }
     let size = segments.last().map_or(0, |segment| segment.offset + segment.size);
-    Ok(Image { target, size, segments, relocations, kernels, file })
+    let mut globals = symbols.globals;
+    globals.retain(|_, global| segments.iter().any(|segment| inside(segment, global.offset, global.size)));
+    Ok(Image { target, size, segments, relocations, kernels, globals, parts: Vec::new(), file })
 }
 
-fn elf(table: &'static str) -> impl Fn(object::read::Error) -> LoadError {
+pub(super) fn elf(table: &'static str) -> impl Fn(object::read::Error) -> LoadError {
     move |error| LoadError::Elf { table, what: error.to_string() }
 }
 
 /// Checks the ELF header.
-fn header(data: &[u8]) -> Result<(&Elf, Abi, Target), LoadError> {
+fn header(data: &[u8]) -> Result<(&Elf, Abi), LoadError> {
     if !data.starts_with(&ELFMAG) {
         return Err(LoadError::NotElf);
     }
@@ -85,16 +98,28 @@ fn header(data: &[u8]) -> Result<(&Elf, Abi, Target), LoadError> {
     let kind = header.e_type(LE);
     expect("e_type", kind.into(), kind == ET_DYN, "ET_DYN (3): it is not linked")?;
     let abi = match ident(8) {
+        0 => Abi::HsaV2,
         1 | 2 => Abi::HsaV3,
-        3 => Abi::HsaV5,
+        3 | 4 => Abi::HsaV5,
         other => {
-            let expected = "1 to 3 (code object version 3 to 5)";
+            let expected = "0 to 4 (code object version 2 to 6)";
             return Err(LoadError::Header { field: "EI_ABIVERSION", value: other.into(), expected });
         }
     };
-    let mach = header.e_flags(LE) & 0xff;
-    let target = Target::from_elf_mach(mach).ok_or(LoadError::Processor { mach })?;
-    Ok((header, abi, target))
+    Ok((header, abi))
+}
+
+/// The processor by the header's flags, or, where those say none, as early compilers left it, by the ISA note.
+fn target(mach: u32, isa: Option<[u32; 3]>) -> Result<Target, LoadError> {
+    match (mach, isa) {
+        (GFX9_GENERIC, _) => Ok(Target::Gfx900),
+        // gfx901 and gfx903 were names of gfx900 and gfx902 with replayed page faults.
+        (0, Some([9, 0, stepping @ (1 | 3)])) => target(0, Some([9, 0, stepping - 1])),
+        (0, Some([major, minor, stepping])) => {
+            format!("gfx{major}{minor}{stepping:x}").parse().map_err(|_| LoadError::Processor { mach })
+        }
+        _ => Target::from_elf_mach(mach).ok_or(LoadError::Processor { mach }),
+    }
 }
 
 /// The loadable segments, and the linked address that the image starts at.
@@ -131,77 +156,81 @@ fn segments(header: &Elf, data: &[u8]) -> Result<(Vec<Segment>, u64), LoadError>
     Ok((segments, base.unwrap_or(0)))
 }
 
-/// The kernel descriptors' symbols and addresses, as linked.
-fn symbols(sections: &SectionTable<'_, Elf>, data: &[u8]) -> Result<BTreeMap<String, u64>, LoadError> {
-    let mut found = BTreeMap::new();
-    for (kind, table) in [(SHT_DYNSYM, "dynamic symbols"), (SHT_SYMTAB, "symbols")] {
-        let symbols = sections.symbols(LE, data, kind).map_err(elf(table))?;
-        for symbol in symbols.iter().filter(|symbol| !symbol.is_undefined(LE)) {
-            let name = symbol.name(LE, symbols.strings()).map_err(elf(table))?;
-            if let Ok(name) = str::from_utf8(name)
-                && name.ends_with(".kd")
-            {
-                found.insert(name.to_owned(), symbol.st_value(LE));
-            }
-        }
-    }
-    Ok(found)
+/// What the symbol tables name, at offsets of the image.
+#[derive(Default)]
+struct Symbols {
+    /// Descriptors.
+    kernels: BTreeMap<String, u64>,
+    globals: BTreeMap<String, Global>,
 }
 
-/// The dynamic relocations, all made relative to the image.
-fn relocations(
-    sections: &SectionTable<'_, Elf>,
-    data: &[u8],
-    segments: &[Segment],
-    base: u64,
-) -> Result<Vec<Relocation>, LoadError> {
-    let symbols = sections.symbols(LE, data, SHT_DYNSYM).map_err(elf("dynamic symbols"))?;
-    let mut all = Vec::new();
-    for section in sections.iter().filter(|section| section.sh_type(LE) == SHT_RELA) {
-        let entries = section.data_as_array::<object::elf::Rela64<LittleEndian>, _>(LE, data);
-        for (index, entry) in entries.map_err(elf("relocations"))?.iter().enumerate() {
-            let (kind, offset) = (entry.r_type(LE, false), entry.r_offset(LE));
-            let bad = |what| LoadError::Relocation { index, kind, offset, what };
-            let symbol = match kind {
-                RELATIVE64 => 0,
-                ABS64 => {
-                    let symbol = entry.symbol(LE, false).and_then(|symbol| symbols.symbol(symbol).ok());
-                    symbol
-                        .filter(|symbol| !symbol.is_undefined(LE))
-                        .ok_or(bad("its symbol is not defined"))?
-                        .st_value(LE)
+impl Symbols {
+    fn read(sections: &SectionTable<'_, Elf>, data: &[u8], abi: Abi, base: u64) -> Result<Symbols, LoadError> {
+        let mut found = Symbols::default();
+        for (kind, table) in [(SHT_DYNSYM, "dynamic symbols"), (SHT_SYMTAB, "symbols")] {
+            let symbols = sections.symbols(LE, data, kind).map_err(elf(table))?;
+            for symbol in symbols.iter().filter(|symbol| !symbol.is_undefined(LE)) {
+                let name = symbol.name(LE, symbols.strings()).map_err(elf(table))?;
+                let Ok(name) = str::from_utf8(name) else { continue };
+                let offset = symbol.st_value(LE).wrapping_sub(base);
+                let is_kernel = match abi {
+                    Abi::HsaV2 => symbol.st_type() == KERNEL_V2,
+                    _ => name.ends_with(".kd"),
+                };
+                if is_kernel {
+                    found.kernels.insert(name.to_owned(), offset);
+                } else if symbol.st_type() == STT_OBJECT && symbol.st_bind() != STB_LOCAL {
+                    found.globals.insert(name.to_owned(), Global { offset, size: symbol.st_size(LE) });
                 }
-                _ => return Err(bad("the type is not supported")),
-            };
-            let addend = symbol.wrapping_add_signed(entry.r_addend(LE)).wrapping_sub(base);
-            let at = offset.wrapping_sub(base);
-            if !segments.iter().any(|segment| inside(segment, at, 8)) {
-                return Err(bad("it is outside of the image"));
             }
-            all.push(Relocation { offset: at, addend });
         }
+        Ok(found)
     }
-    Ok(all)
 }
 
 /// Whether `len` bytes at `offset` of the image are in the segment.
-fn inside(segment: &Segment, offset: u64, len: u64) -> bool {
+pub(super) fn inside(segment: &Segment, offset: u64, len: u64) -> bool {
     offset >= segment.offset && len <= segment.size && offset - segment.offset <= segment.size - len
 }
 
-/// What the metadata notes say about the kernels.
-fn notes(header: &Elf, data: &[u8]) -> Result<Vec<KernelMetadata>, LoadError> {
-    let mut kernels = Vec::new();
-    let headers = header.program_headers(LE, data).map_err(elf("program headers"))?;
-    for header in headers.iter().filter(|header| header.p_type(LE) == PT_NOTE) {
-        let Some(mut notes) = header.notes(LE, data).map_err(elf("note"))? else { continue };
-        while let Some(note) = notes.next().map_err(elf("note"))? {
-            if note.name() == b"AMDGPU" && note.n_type(LE) == NOTE {
-                kernels.append(&mut metadata::parse(note.desc())?);
+/// What the notes say.
+#[derive(Default)]
+struct Notes {
+    kernels: Vec<KernelMetadata>,
+    /// Major and minor version and stepping of the processor.
+    isa: Option<[u32; 3]>,
+}
+
+impl Notes {
+    fn read(header: &Elf, data: &[u8], abi: Abi) -> Result<Notes, LoadError> {
+        let mut found = Notes::default();
+        let mut given = 0;
+        let headers = header.program_headers(LE, data).map_err(elf("program headers"))?;
+        for header in headers.iter().filter(|header| header.p_type(LE) == PT_NOTE) {
+            let Some(mut notes) = header.notes(LE, data).map_err(elf("note"))? else { continue };
+            given = header.p_filesz(LE).saturating_add(given);
+            if given > data.len() as u64 {
+                return Err(LoadError::Elf { table: "note", what: "segments share their bytes".into() });
+            }
+            while let Some(note) = notes.next().map_err(elf("note"))? {
+                match (abi, note.name(), note.n_type(LE)) {
+                    (Abi::HsaV2, b"AMD", NOTE_V2) => found.kernels.append(&mut metadata::parse_v2(note.desc())?),
+                    (Abi::HsaV2, b"AMD", NOTE_ISA) => found.isa = isa_version(note.desc()),
+                    (Abi::HsaV3 | Abi::HsaV5, b"AMDGPU", NOTE) => {
+                        found.kernels.append(&mut metadata::parse(note.desc())?);
+                    }
+                    _ => {}
+                }
             }
         }
+        Ok(found)
     }
-    Ok(kernels)
+}
+
+/// The numbers of an ISA note; they follow the lengths of two names.
+fn isa_version(note: &[u8]) -> Option<[u32; 3]> {
+    let (dwords, _) = note.get(4..16)?.as_chunks::<4>();
+    Some([0, 1, 2].map(|i| u32::from_le_bytes(dwords[i])))
 }
 
 /// The kernel whose descriptor is at `offset` of the image.
@@ -213,20 +242,25 @@ fn kernel(
     metadata: Option<KernelMetadata>,
     symbol: &str,
 ) -> Result<KernelCode, &'static str> {
-    let descriptor = Descriptor::read(data, segments, offset).ok_or("is not inside of the file")?;
-    if descriptor.properties & WAVE32 != 0 {
-        return Err("asks for waves of 32 lanes");
-    }
+    let outside = "is not inside of the file";
+    let bytes = from_file(data, segments, offset).ok_or(outside)?;
+    let descriptor = match abi {
+        Abi::HsaV2 => Descriptor::read_v2(bytes.first_chunk().ok_or(outside)?)?,
+        _ => Descriptor::read(bytes.first_chunk().ok_or(outside)?)?,
+    };
     let entry = offset.wrapping_add_signed(descriptor.entry);
-    if !segments.iter().any(|segment| segment.executable && inside(segment, entry, 4)) || !entry.is_multiple_of(4) {
+    let is_code = |segment: &Segment| {
+        let start = entry.checked_sub(segment.offset).and_then(|start| usize::try_from(start).ok());
+        segment.executable && start.is_some_and(|start| start < segment.file.len() && segment.file.len() - start >= 4)
+    };
+    if !segments.iter().any(is_code) || !entry.is_multiple_of(4) {
         return Err("its entry is not in the code");
     }
     if descriptor.kernarg > MAX_KERNARG {
         return Err("asks for more than 1 MiB of arguments");
     }
     let rsrc2 = Rsrc2(descriptor.rsrc2);
-    let user_sgprs = user_sgprs(descriptor.properties);
-    if user_sgprs.iter().map(|value| value.dwords()).sum::<usize>() > rsrc2.user_sgprs() {
+    if descriptor.user_sgprs.iter().map(|value| value.dwords()).sum::<usize>() > rsrc2.user_sgprs() {
         return Err("enables more user SGPRs than it counts");
     }
     let described = metadata.is_some();
@@ -239,70 +273,24 @@ fn kernel(
         rsrc1: Rsrc1(descriptor.rsrc1),
         rsrc2,
         rsrc3: descriptor.rsrc3,
-        user_sgprs,
+        user_sgprs: descriptor.user_sgprs,
         lds_size: descriptor.group_segment,
         scratch_size: descriptor.private_segment,
-        dynamic_stack: metadata.dynamic_stack || descriptor.properties & DYNAMIC_STACK != 0,
-        kernarg_size: descriptor.kernarg,
+        scratch_element: descriptor.private_element,
+        dynamic_stack: metadata.dynamic_stack || descriptor.dynamic_stack,
+        kernarg_size: descriptor.kernarg as u32,
         args: described.then_some(metadata.args),
         required_group: metadata.required_group,
         max_group: metadata.max_group,
         sgprs: metadata.sgprs,
         vgprs: metadata.vgprs,
+        constants: None,
+        missing: None,
     })
 }
 
-/// Bit of `kernel_code_properties`: waves of 32 lanes.
-const WAVE32: u16 = 1 << 10;
-/// Bit of `kernel_code_properties`: calls of unknown depth.
-const DYNAMIC_STACK: u16 = 1 << 11;
-
-/// The values that the low bits of `kernel_code_properties` ask for, in the order the SGPRs have them.
-fn user_sgprs(properties: u16) -> Vec<UserSgpr> {
-    const ORDER: [UserSgpr; 7] = [
-        UserSgpr::PrivateSegmentBuffer,
-        UserSgpr::DispatchPtr,
-        UserSgpr::QueuePtr,
-        UserSgpr::KernargPtr,
-        UserSgpr::DispatchId,
-        UserSgpr::FlatScratchInit,
-        UserSgpr::PrivateSegmentSize,
-    ];
-    (0..).zip(ORDER).filter(|(bit, _)| properties >> bit & 1 != 0).map(|(_, value)| value).collect()
-}
-
-/// The fields of a kernel descriptor.
-struct Descriptor {
-    group_segment: u32,
-    private_segment: u32,
-    kernarg: u32,
-    /// From the descriptor to the code.
-    entry: i64,
-    rsrc3: u32,
-    rsrc1: u32,
-    rsrc2: u32,
-    properties: u16,
-}
-
-impl Descriptor {
-    /// Size in bytes.
-    const SIZE: u64 = 64;
-
-    /// Reads the descriptor at `offset` of the image.
-    fn read(data: &[u8], segments: &[Segment], offset: u64) -> Option<Descriptor> {
-        let segment = segments.iter().find(|segment| inside(segment, offset, Descriptor::SIZE))?;
-        let start = (offset - segment.offset) as usize;
-        let bytes: &[u8; Descriptor::SIZE as usize] = data[segment.file.clone()].get(start..)?.first_chunk()?;
-        let dword = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
-        Some(Descriptor {
-            group_segment: dword(0),
-            private_segment: dword(4),
-            kernarg: dword(8),
-            entry: (u64::from(dword(16)) | u64::from(dword(20)) << 32) as i64,
-            rsrc3: dword(44),
-            rsrc1: dword(48),
-            rsrc2: dword(52),
-            properties: dword(56) as u16,
-        })
-    }
+/// What the file has from `offset` of the image on, to the end of its segment.
+fn from_file<'a>(data: &'a [u8], segments: &[Segment], offset: u64) -> Option<&'a [u8]> {
+    let segment = segments.iter().find(|segment| inside(segment, offset, 1))?;
+    data[segment.file.clone()].get((offset - segment.offset) as usize..)
 }

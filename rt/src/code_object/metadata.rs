@@ -1,6 +1,7 @@
-//! The msgpack document in an HSA code object's note: what it says about each kernel.
+//! The document in an HSA code object's note: what it says about each kernel. It is msgpack, in version 2 YAML with
+//! other names.
 
-use super::{Access, Arg, ArgKind, Hidden, LoadError};
+use super::{Access, Arg, ArgKind, Hidden, LoadError, yaml};
 use rmpv::Value;
 
 /// How deep the document may nest. Real ones nest five levels.
@@ -26,6 +27,77 @@ pub(super) fn parse(document: &[u8]) -> Result<Vec<KernelMetadata>, LoadError> {
     let root = Node { value: &root, path: "document".into() };
     let Some(kernels) = root.get("amdhsa.kernels")? else { return Ok(Vec::new()) };
     kernels.items()?.map(|kernel| kernel_metadata(&kernel)).collect()
+}
+
+/// Parses the note's descriptor in version 2.
+pub(super) fn parse_v2(document: &[u8]) -> Result<Vec<KernelMetadata>, LoadError> {
+    let path = || "document".to_owned();
+    let text = document.split(|byte| *byte == 0).next().unwrap_or_default();
+    let text = str::from_utf8(text).map_err(|_| LoadError::Metadata { path: path(), what: "is not text" })?;
+    let root = Node { value: &yaml::parse(text, DEPTH)?, path: path() };
+    let Some(kernels) = root.get("Kernels")? else { return Ok(Vec::new()) };
+    kernels.items()?.map(|kernel| kernel_metadata_v2(&kernel)).collect()
+}
+
+fn kernel_metadata_v2(node: &Node<'_>) -> Result<KernelMetadata, LoadError> {
+    let name = node.require("Name")?.text()?.to_owned();
+    let mut args = Vec::new();
+    let mut end = 0;
+    if let Some(list) = node.get("Args")? {
+        for arg in list.items()? {
+            args.push(argument_v2(&arg, &mut end)?);
+        }
+    }
+    let attributes = node.get("Attrs")?;
+    let within = |outer: &Option<Node<'_>>, key: &str| match outer {
+        Some(outer) => outer.number(key),
+        None => Ok(None),
+    };
+    let properties = node.get("CodeProps")?;
+    let required = attributes.as_ref().map(|node| node.get("ReqdWorkGroupSize")).transpose()?.flatten();
+    Ok(KernelMetadata {
+        symbol: name.clone(),
+        name,
+        args,
+        required_group: required.map(|size| size.triple()).transpose()?,
+        max_group: within(&properties, "MaxFlatWorkGroupSize")?,
+        sgprs: within(&properties, "NumSGPRs")?,
+        vgprs: within(&properties, "NumVGPRs")?,
+        dynamic_stack: false,
+    })
+}
+
+/// An argument of version 2, which says no offsets: each is where the one before ended, at `end`, and aligned.
+fn argument_v2(node: &Node<'_>, end: &mut u32) -> Result<Arg, LoadError> {
+    let kind = node.require("ValueKind")?;
+    let size = node.require("Size")?.u32()?;
+    let align = node.require("Align")?.u32()?;
+    let offset = Some(align).filter(|align| align.is_power_of_two()).and_then(|align| {
+        let offset = end.checked_next_multiple_of(align)?;
+        *end = offset.checked_add(size)?;
+        Some(offset)
+    });
+    Ok(Arg {
+        name: node.string("Name")?,
+        type_name: node.string("TypeName")?,
+        offset: offset.ok_or_else(|| node.bad("has a size or alignment that can't be"))?,
+        size,
+        kind: arg_kind(&snake_case(kind.text()?)).ok_or_else(|| kind.bad("is an unknown kind of argument"))?,
+        align: node.number("PointeeAlign")?.unwrap_or(1).max(1),
+        access: access(node, ["ActualAccQual", "AccQual"])?,
+    })
+}
+
+/// `HiddenGlobalOffsetX` as `hidden_global_offset_x`: what the later versions call the same.
+fn snake_case(name: &str) -> String {
+    let mut snake = String::new();
+    for (i, letter) in name.char_indices() {
+        if letter.is_ascii_uppercase() && i > 0 {
+            snake.push('_');
+        }
+        snake.push(letter.to_ascii_lowercase());
+    }
+    snake
 }
 
 fn kernel_metadata(node: &Node<'_>) -> Result<KernelMetadata, LoadError> {
@@ -54,15 +126,16 @@ fn argument(node: &Node<'_>) -> Result<Arg, LoadError> {
         size: node.require(".size")?.u32()?,
         kind: arg_kind(kind.text()?).ok_or_else(|| kind.bad("is an unknown kind of argument"))?,
         align: node.number(".pointee_align")?.unwrap_or(1).max(1),
-        access: access(node)?,
+        access: access(node, [".actual_access", ".access"])?,
     })
 }
 
-fn access(node: &Node<'_>) -> Result<Access, LoadError> {
-    let Some(access) = node.get(".actual_access")?.or(node.get(".access")?) else { return Ok(Access::ReadWrite) };
+fn access(node: &Node<'_>, keys: [&str; 2]) -> Result<Access, LoadError> {
+    let [first, second] = keys;
+    let Some(access) = node.get(first)?.or(node.get(second)?) else { return Ok(Access::ReadWrite) };
     Ok(match access.text()? {
-        "read_only" => Access::ReadOnly,
-        "write_only" => Access::WriteOnly,
+        "read_only" | "ReadOnly" => Access::ReadOnly,
+        "write_only" | "WriteOnly" => Access::WriteOnly,
         _ => Access::ReadWrite,
     })
 }

@@ -1,11 +1,19 @@
 //! Code objects: files to a form that can be placed in guest memory and launched.
 //!
-//! A container format is a sibling file with one `parse` function from bytes to [`Image`]; nothing after that asks
-//! which format it was. Parsing trusts nothing: every offset is checked, errors say what and where, and memory use is
-//! bounded by a multiple of the file's size.
+//! A container format is a sibling file with one `parse` function from bytes to [`Image`]; which format a file has is
+//! told by its first bytes. Nothing after that asks which it was, except for how a wave starts ([`Abi`]). Parsing
+//! trusts nothing: every offset is checked, errors say what and where, and memory use is bounded by a multiple of the
+//! file's size, or of [`bundle::LIMIT`] for what is compressed.
 
+pub mod amdcl;
+mod amdcl_metadata;
+pub mod bundle;
+mod descriptor;
 pub mod hsa;
 mod metadata;
+pub mod raw;
+mod relocation;
+mod yaml;
 
 use crate::memory::{Allocation, Memory, MemoryError, Piece};
 use gcnjit_isa::Target;
@@ -17,8 +25,44 @@ use std::sync::Arc;
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// No format that we know starts like this.
-    #[error("not a code object: the file does not start with an ELF header")]
+    #[error("not a code object: the file does not start as an ELF file or an offload bundle does")]
     NotElf,
+    /// An offload bundle that is malformed.
+    #[error("offload bundle: {what} at byte {at:#x}")]
+    Bundle {
+        /// Where in the bundle, when it is not compressed.
+        at: u64,
+        /// What is wrong there.
+        what: &'static str,
+    },
+    /// An offload bundle without a part for the processor asked for, or for any of ours.
+    #[error("offload bundle: no code for {}; there is {}", wanted.map_or("gfx6 to gfx9", Target::name),
+        if parts.is_empty() { "none".into() } else { parts.join(", ") })]
+    NoPart {
+        /// The processor asked for.
+        wanted: Option<Target>,
+        /// The names of the parts that there are.
+        parts: Vec<String>,
+    },
+    /// A part of an offload bundle that can't be loaded.
+    #[error("offload bundle: {part}: {source}")]
+    Part {
+        /// The part's name.
+        part: String,
+        /// What is wrong with it.
+        source: Box<LoadError>,
+    },
+    /// A Catalyst OpenCL binary that is malformed.
+    #[error("amdcl: {place}: {what}")]
+    Amdcl {
+        /// The kernel or table.
+        place: String,
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// Bare code that can't be started as it was asked for.
+    #[error("bare code: {0}")]
+    Raw(&'static str),
     /// A field of the ELF header has a value that no code object of ours has.
     #[error("ELF header: {field} is {value:#x}, not {expected}")]
     Header {
@@ -97,10 +141,16 @@ pub enum LoadError {
 /// The container a kernel came in, as far as the way it is launched depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Abi {
+    /// HSA code object version 2: as version 3, but for the kernel's descriptor.
+    HsaV2,
     /// HSA code object version 3 or 4: hidden arguments are global offsets and pointers.
     HsaV3,
-    /// HSA code object version 5: hidden arguments say the work-group sizes and counts too.
+    /// HSA code object version 5 or 6: hidden arguments say the work-group sizes and counts too.
     HsaV5,
+    /// Catalyst's OpenCL 1.2: arguments are in constant buffers and reached through descriptors.
+    Amdcl,
+    /// Bare code: arguments are packed, and the host says what is in the SGPRs.
+    Raw,
 }
 
 /// A parsed code object. Offsets count from the start of the image, which is loaded in one piece.
@@ -116,7 +166,11 @@ pub struct Image {
     pub relocations: Vec<Relocation>,
     /// The kernels, by name.
     pub kernels: BTreeMap<String, Arc<KernelCode>>,
-    /// The whole file.
+    /// The variables that the host can reach, by name.
+    pub globals: BTreeMap<String, Global>,
+    /// If it came in an offload bundle, the names of all parts of that.
+    pub parts: Vec<String>,
+    /// The whole file, or the part of it that was picked.
     pub file: Vec<u8>,
 }
 
@@ -135,13 +189,52 @@ pub struct Segment {
     pub executable: bool,
 }
 
-/// A qword that becomes the image's address plus `addend`.
+/// A variable of device code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Global {
+    /// Offset in the image.
+    pub offset: u64,
+    /// Size in bytes.
+    pub size: u64,
+}
+
+/// A place that becomes the image's address plus `addend`, or `addend` alone, or half of that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Relocation {
-    /// Offset of the qword in the image.
+    /// Offset of the place in the image.
     pub offset: u64,
     /// What to add to the image's address.
     pub addend: u64,
+    /// Whether the image's address counts.
+    pub absolute: bool,
+    /// How much of the sum is put there.
+    pub part: Part,
+}
+
+/// A part of a qword.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// All of it.
+    Whole,
+    /// The low dword.
+    Low,
+    /// The high dword.
+    High,
+}
+
+impl Part {
+    /// Size in bytes.
+    pub const fn size(self) -> u64 {
+        if matches!(self, Part::Whole) { 8 } else { 4 }
+    }
+
+    /// This part of `value`.
+    fn of(self, value: u64) -> [u8; 8] {
+        match self {
+            Part::Whole | Part::Low => value.to_le_bytes(),
+            Part::High => (value >> 32).to_le_bytes(),
+        }
+    }
 }
 
 /// A value that a wave finds in its first SGPRs.
@@ -161,14 +254,47 @@ pub enum UserSgpr {
     FlatScratchInit,
     /// Scratch bytes a lane, one SGPR.
     PrivateSegmentSize,
+    /// Work-groups in a dimension, one SGPR.
+    GroupCount(usize),
+    /// V# of what is bound to a slot, four SGPRs.
+    Resource(Slot),
+    /// Address of what is bound to a slot, two SGPRs.
+    Address(Slot),
+    /// Address of the table of constant buffers, two SGPRs.
+    ConstTable,
+    /// Address of the table of UAVs, two SGPRs.
+    UavTable,
+    /// Address of the driver's own table, two SGPRs: its entry 1 is the V# of the scratch memory.
+    InternalTable,
+    /// This number, one SGPR.
+    Constant(u32),
+    /// Nothing, in so many SGPRs.
+    Undefined(u8),
+}
+
+/// What a buffer resource describes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Slot {
+    /// A UAV: a buffer that can be written.
+    Uav(u16),
+    /// A constant buffer. 0 tells of the launch, 1 has the arguments, the others have elements of 16 bytes.
+    Const(u16),
+    /// The argument of bare code with this place.
+    Argument(u16),
+}
+
+impl Slot {
+    /// Slots that there are of each kind.
+    pub const COUNT: u16 = 1024;
 }
 
 impl UserSgpr {
     /// How many SGPRs it takes.
     pub const fn dwords(self) -> usize {
         match self {
-            UserSgpr::PrivateSegmentBuffer => 4,
-            UserSgpr::PrivateSegmentSize => 1,
+            UserSgpr::PrivateSegmentBuffer | UserSgpr::Resource(_) => 4,
+            UserSgpr::PrivateSegmentSize | UserSgpr::GroupCount(_) | UserSgpr::Constant(_) => 1,
+            UserSgpr::Undefined(count) => count as usize,
             _ => 2,
         }
     }
@@ -197,6 +323,8 @@ pub struct KernelCode {
     pub lds_size: u32,
     /// Scratch of a lane, in bytes.
     pub scratch_size: u32,
+    /// Bytes of a lane's scratch that lie together, in memory that is reached through buffer instructions; before gfx9.
+    pub scratch_element: u32,
     /// Whether calls need more scratch than `scratch_size`.
     pub dynamic_stack: bool,
     /// Size of the kernarg segment, in bytes.
@@ -211,6 +339,10 @@ pub struct KernelCode {
     pub sgprs: Option<u32>,
     /// VGPRs used, as the metadata counts.
     pub vgprs: Option<u32>,
+    /// A part of the image that is reached through a slot.
+    pub constants: Option<(Slot, Range<u64>)>,
+    /// What it needs that this runtime has not; it can be loaded and not launched.
+    pub missing: Option<&'static str>,
 }
 
 /// The register that sets up a wave's registers and modes.
@@ -299,6 +431,16 @@ pub struct Arg {
     pub access: Access,
 }
 
+impl Arg {
+    /// Bytes that it takes among the arguments.
+    pub(crate) fn room(&self) -> u32 {
+        match self.kind {
+            ArgKind::Widened { element, .. } => (self.size / u32::from(element)).saturating_mul(4),
+            _ => self.size,
+        }
+    }
+}
+
 /// How a kernel uses a buffer, if the file tells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Access {
@@ -316,8 +458,17 @@ pub enum Access {
 pub enum ArgKind {
     /// A scalar, vector or struct.
     Value,
+    /// A scalar or vector of elements of 1 or 2 bytes that take a dword each.
+    Widened {
+        /// Bytes of an element, as the host gives it.
+        element: u8,
+        /// Whether elements are signed.
+        signed: bool,
+    },
     /// A pointer to global or constant memory.
     Buffer,
+    /// The same, reached through a slot: the argument is the offset in what that describes.
+    Bound(Slot),
     /// An LDS pointer whose memory is allocated at launch.
     DynamicLds,
     /// Address of an image, sampler, pipe or queue object.
@@ -350,9 +501,19 @@ pub enum Hidden {
 }
 
 impl Image {
-    /// Parses a file of any format that we know.
+    /// Parses a file of any format that we know. Of an offload bundle, the first part for a processor of ours is taken.
     pub fn parse(file: Vec<u8>) -> Result<Image, LoadError> {
-        hsa::parse(file)
+        Image::parse_for(file, None)
+    }
+
+    /// The same, but of an offload bundle, the part for `target` is taken.
+    pub fn parse_for(file: Vec<u8>, target: Option<Target>) -> Result<Image, LoadError> {
+        if bundle::is_bundle(&file) { bundle::parse(&file, target) } else { Image::parse_object(file) }
+    }
+
+    /// Parses what is no bundle.
+    fn parse_object(file: Vec<u8>) -> Result<Image, LoadError> {
+        if amdcl::is_amdcl(&file) { amdcl::parse(file) } else { hsa::parse(file) }
     }
 
     /// The bytes that the file gives for a segment.
@@ -382,8 +543,9 @@ impl Loaded {
             memory.initialise(base, segment.offset, image.bytes(segment))?;
         }
         for relocation in &image.relocations {
-            let value = base.wrapping_add(relocation.addend);
-            memory.initialise(base, relocation.offset, &value.to_le_bytes())?;
+            let Relocation { offset, addend, absolute, part } = *relocation;
+            let value = if absolute { base.wrapping_add(addend) } else { addend };
+            memory.initialise(base, offset, &part.of(value)[..part.size() as usize])?;
         }
         Ok(Arc::new(Loaded { image, place }))
     }
