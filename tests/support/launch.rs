@@ -1,6 +1,7 @@
 //! Launch descriptions: what `launch.toml` says, and the launch made from it.
 
 use serde::Deserialize;
+use std::collections::BTreeMap;
 
 use super::{Element, Fill, Tolerance, Type, kernels_dir};
 
@@ -60,14 +61,36 @@ impl Launch {
     /// # Panics
     /// With the file's name and the reason, if it cannot be read or understood.
     pub fn load(name: &str) -> Launch {
+        Launch::load_as(name, Launch::parse)
+    }
+
+    /// The same kernel at the size that its `[bench]` table asks for: enough work to be measured.
+    ///
+    /// # Panics
+    /// As [`Launch::load`], and if there is no such table.
+    pub fn load_for_bench(name: &str) -> Launch {
+        Launch::load_as(name, Launch::parse_for_bench)
+    }
+
+    fn load_as(name: &str, parse: impl Fn(&str) -> Result<Launch, String>) -> Launch {
         let path = kernels_dir().join(name).join("launch.toml");
         let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-        Launch::parse(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+        parse(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
     }
 
     /// Understands the text of a launch description.
     pub fn parse(text: &str) -> Result<Launch, String> {
-        let file: File = toml::from_str(text).map_err(|e| e.to_string())?;
+        Launch::from_file(toml::from_str(text).map_err(|e| e.to_string())?)
+    }
+
+    /// Understands the text of a launch description, at its bench size.
+    pub fn parse_for_bench(text: &str) -> Result<Launch, String> {
+        let mut file: File = toml::from_str(text).map_err(|e| e.to_string())?;
+        let sizes = file.bench.take().ok_or("it has no table [bench]")?;
+        Launch::from_file(sizes.apply(file)?)
+    }
+
+    fn from_file(file: File) -> Result<Launch, String> {
         let args = file.arg.into_iter().map(RawArg::into_arg).collect::<Result<_, _>>()?;
         Ok(Launch {
             kernel: file.kernel,
@@ -117,6 +140,19 @@ struct File {
     #[serde(default = "one", rename = "loop")]
     loop_count: u32,
     arg: Vec<RawArg>,
+    bench: Option<Sizes>,
+}
+
+/// What is different when the kernel is measured; arguments are named.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Sizes {
+    grid: Vec<u32>,
+    r#loop: Option<u32>,
+    #[serde(default)]
+    len: BTreeMap<String, usize>,
+    #[serde(default)]
+    value: BTreeMap<String, OneOrMany>,
 }
 
 #[derive(Deserialize)]
@@ -170,6 +206,25 @@ fn three(sizes: &[u32]) -> Result<[u32; 3], String> {
         return Err(format!("{sizes:?} is no index space"));
     }
     Ok(std::array::from_fn(|d| sizes.get(d).copied().unwrap_or(1)))
+}
+
+impl Sizes {
+    /// The description with these sizes in it.
+    fn apply(mut self, mut file: File) -> Result<File, String> {
+        for arg in &mut file.arg {
+            if let (Some(buffer), Some(len)) = (&mut arg.buffer, self.len.remove(&arg.name)) {
+                buffer.len = len;
+            }
+            if let (Some(RawScalar::Plain(values)), Some(value)) = (&mut arg.scalar, self.value.remove(&arg.name)) {
+                values.value = value;
+            }
+        }
+        if let Some(name) = self.len.keys().chain(self.value.keys()).next() {
+            return Err(format!("[bench] has a size for {name}, which is no such argument"));
+        }
+        let loop_count = self.r#loop.unwrap_or(file.loop_count);
+        Ok(File { grid: self.grid, loop_count, ..file })
+    }
 }
 
 impl RawArg {

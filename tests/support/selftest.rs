@@ -19,6 +19,16 @@ fn every_kernel_has_code_objects_and_a_reference_that_does_something() {
 }
 
 #[test]
+fn every_kernel_has_a_bench_size_in_whole_work_groups() {
+    for name in kernel_names() {
+        let (small, large) = (Launch::load(&name), Launch::load_for_bench(&name));
+        let items = |launch: &Launch| launch.grid.iter().map(|size| u64::from(*size)).product::<u64>();
+        assert!(items(&large) >= items(&small), "{name}");
+        assert!(large.grid.iter().zip(large.block).all(|(grid, block)| grid % block == 0), "{name}");
+    }
+}
+
+#[test]
 fn halves_survive_a_round_trip_and_round_to_even() {
     for bits in 0..=u16::MAX {
         let value = F16(bits).to_f32();
@@ -55,5 +65,11 @@ fn mistakes_in_a_launch_description_are_errors() {
     assert!(Launch::parse(&format!("{head}scalar = {{ type = 'u32', value = 1 }}")).is_ok());
     for wrong in ["", "local = 4\nloop_index = true", "bufer = 1", "scalar = { type = 'u31', value = 1 }"] {
         assert!(Launch::parse(&format!("{head}{wrong}")).is_err(), "{wrong}");
+    }
+    let arg = format!("{head}buffer = {{ type = 'u8', len = 1 }}\n");
+    let bench = |sizes: &str| Launch::parse_for_bench(&format!("{arg}{sizes}"));
+    assert_eq!(bench("[bench]\ngrid = [9]\nlen = { a = 9 }").map(|launch| launch.grid), Ok([9, 1, 1]));
+    for wrong in ["", "[bench]\nlen = { a = 2 }", "[bench]\ngrid = [1]\nlen = { b = 2 }"] {
+        assert!(bench(wrong).is_err(), "{wrong}");
     }
 }
