@@ -31,6 +31,13 @@ pub struct Dims {
     sizes: [u32; 3],
 }
 
+impl Dims {
+    /// The sizes, one to three.
+    pub fn sizes(&self) -> &[u32] {
+        &self.sizes[..usize::from(self.count)]
+    }
+}
+
 impl From<u32> for Dims {
     fn from(x: u32) -> Dims {
         Dims { count: 1, sizes: [x, 1, 1] }
@@ -198,6 +205,14 @@ impl<'a> Prepared<'a> {
             Engine::Interp => self.run_interpreted(self.how.threads),
             Engine::Check => check::run(self),
         }
+    }
+
+    /// Runs it on one thread with an executor of the caller's: one that watches, compares or counts.
+    ///
+    /// # Errors
+    /// As [`Prepared::run`], as far as the executor makes them.
+    pub fn run_with<E: gcnjit_rt::Engine>(&self, engine: &E) -> Result<Stats, Error> {
+        self.run_on(engine, Some(1))
     }
 
     /// Runs it with the translator, on the threads given or the device's.

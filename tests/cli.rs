@@ -190,7 +190,8 @@ fn mistakes_in_the_arguments_are_usage() {
     let (x, y) = (files.name("x"), files.name("y"));
     let with = |more: &str| files.saxpy(file, more);
     let usual = &files.args("old");
-    line("run").bad(2, &["required", "--kernel"]);
+    line("run").bad(2, &["required", "<FILE>"]);
+    line(format!("run {file}")).bad(2, &["required", "--kernel"]);
     with("--gfx gfx1030").bad(2, &["unknown target 'gfx1030'"]);
     with(&format!("{usual} --gfx gfx803")).bad(2, &[file, "gfx900", "gfx803"]);
     with(&format!("{usual} --arg u32:1")).bad(2, &[file, "saxpy", "takes 4 arguments, 5 were given"]);

@@ -15,7 +15,7 @@ use crate::dispatch::vector;
 use crate::fp::Fp;
 use crate::memory::{self, AtomicData, Place, Shape, atomics, form, loads, stores};
 use crate::run::Machine;
-use gcnjit_isa::{Gen, Inst, Note, Ty};
+use gcnjit_isa::{Access, Gen, Inst, Note, Ty};
 use gcnjit_rt::wave::reg;
 use gcnjit_rt::{LANES, Trap};
 
@@ -89,6 +89,7 @@ fn exchange2<T: memory::AtomicWord>(m: &mut Machine<'_>, inst: &Inst) -> Result<
     for part in 0..2 {
         memory::read_registers(m, inst.src[1 + part], dwords, part);
     }
+    memory::note(m, Access::Atomic, Shape { parts: 2, bytes: T::BYTES }, &|lane, part| lanes.place(lane, part), 1);
     for lane in m.active() {
         for part in 0..2 {
             let data = T::get(&m.buffers.src[part], 0, lane);
@@ -104,10 +105,14 @@ fn exchange2<T: memory::AtomicWord>(m: &mut Machine<'_>, inst: &Inst) -> Result<
 fn conditional(m: &mut Machine<'_>, inst: &Inst, dwords: usize) -> Result<(), Trap> {
     let lanes = Lanes::new(m, inst);
     memory::read_registers(m, inst.src[1], dwords, 1);
+    let place = |lane: usize, dword: usize| {
+        share(lanes.gds, lanes.address[lane].wrapping_add(lanes.offsets[0] + 4 * dword as u32))
+    };
+    memory::note(m, Access::Atomic, Shape { parts: dwords, bytes: 4 }, &place, 1);
     for lane in m.active() {
         for dword in 0..dwords {
             let data = m.buffers.src[1][dword][lane];
-            let place = share(lanes.gds, lanes.address[lane].wrapping_add(lanes.offsets[0] + 4 * dword as u32));
+            let place = place(lane, dword);
             let f = |old: u32| if data >> 31 != 0 { data & 0x7fff_ffff } else { old };
             m.buffers.dst[0][dword][lane] = memory::update_share(m, place, f);
         }
@@ -130,12 +135,17 @@ fn update_src2<T: memory::AtomicWord>(m: &mut Machine<'_>, inst: &Inst, f: Updat
     let mem = inst.mem();
     let lanes = Lanes::new(m, inst);
     let base = if mem.gds { m.wave.sgpr[reg::M0] >> 16 } else { 0 };
-    for lane in m.active() {
+    let places = |lane: usize| {
         let (first, second) = src2_addresses(lanes.address[lane].wrapping_sub(base), mem.offset as u32);
-        let place = |address: u32| share(mem.gds, address.wrapping_add(base));
-        let data = memory::update_share(m, place(second), |data: T| data);
+        [first, second].map(|address| share(mem.gds, address.wrapping_add(base)))
+    };
+    memory::note(m, Access::Load, Shape::whole(T::BYTES), &|lane, _| places(lane)[1], 0);
+    memory::note(m, Access::Atomic, Shape::whole(T::BYTES), &|lane, _| places(lane)[0], 0);
+    for lane in m.active() {
+        let [first, second] = places(lane);
+        let data = memory::update_share(m, second, |data: T| data);
         let fp = m.fp;
-        memory::update_share(m, place(first), |old| f(&fp, old, data, T::default()));
+        memory::update_share(m, first, |old| f(&fp, old, data, T::default()));
     }
     Ok(())
 }
@@ -375,6 +385,7 @@ fn count(m: &mut Machine<'_>, inst: &Inst, change: fn(u32, u32) -> u32) -> Resul
     let (exec, gds) = (m.wave.exec(), inst.mem().gds);
     if exec != 0 {
         let place = share(gds, m0_address(m, inst, gds));
+        memory::note(m, Access::Atomic, Shape::whole(4), &|_, _| place, 0);
         let old = memory::update_share(m, place, |old| change(old, exec.count_ones()));
         m.buffers.dst[0][0] = [old; LANES];
         memory::write_back(m, inst.dst[0], 1);

@@ -9,6 +9,7 @@ pub mod atomic;
 mod dispatch;
 pub mod fp;
 pub mod memory;
+pub mod observe;
 pub mod operands;
 pub mod run;
 
@@ -28,4 +29,5 @@ pub mod vop3;
 pub mod vop3p;
 pub mod vopc;
 
+pub use observe::{Stepper, Touch};
 pub use run::{Interpreter, Worker};

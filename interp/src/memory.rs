@@ -5,9 +5,10 @@
 //! and the first bad part is the fault; nothing has changed then. After that the accesses happen in lane order.
 
 use crate::atomic::{Update, Word};
+use crate::observe::Touch;
 use crate::operands::{Raw, store_row};
 use crate::run::Machine;
-use gcnjit_isa::{Gen, Inst, Operand, Ty};
+use gcnjit_isa::{Access, Gen, Inst, Operand, Ty};
 use gcnjit_rt::wave::reg;
 use gcnjit_rt::{Cause, Env, LANES, Row, Trap};
 
@@ -72,6 +73,7 @@ pub fn load(
 
 /// Reads all parts of all active lanes into the result buffer.
 pub fn gather(m: &mut Machine<'_>, shape: Shape, place: impl Fn(usize, usize) -> Place) -> Result<(), Trap> {
+    note(m, Access::Load, shape, &place, 0);
     let step = shape.dwords_a_part();
     for lane in m.active() {
         for part in 0..shape.parts {
@@ -93,6 +95,7 @@ pub fn lane_bytes(rows: &Raw, lane: usize) -> [u8; 16] {
 /// Writes the result buffer to `dwords` registers or, where the instruction says so, its first dword to LDS.
 pub fn deliver(m: &mut Machine<'_>, inst: &Inst, dwords: usize) -> Result<(), Trap> {
     if inst.mem().lds {
+        note(m, Access::Store, Shape::whole(4), &|lane, _| Place::Lds(lds_dword(m, inst, lane)), LOADED);
         for lane in m.active() {
             m.env.lds.store(lds_dword(m, inst, lane), m.buffers.dst[0][0][lane].to_le_bytes());
         }
@@ -131,6 +134,7 @@ pub fn store_source(
     select: fn(u32) -> u32,
 ) -> Result<(), Trap> {
     check(m, shape, &place, false)?;
+    note(m, Access::Store, shape, &place, data);
     let step = shape.dwords_a_part();
     for lane in m.active() {
         for part in 0..shape.parts {
@@ -156,6 +160,7 @@ pub fn atomic<T: AtomicWord>(
     update: Update<T>,
 ) -> Result<(), Trap> {
     check(m, Shape::whole(T::BYTES), &|lane, _| place(lane), true)?;
+    note(m, Access::Atomic, Shape::whole(T::BYTES), &|lane, _| place(lane), 0);
     let dwords = T::BYTES / 4;
     match operands {
         AtomicData::Registers(i) => read_registers(m, inst.src[i], dwords * 2, 0),
@@ -270,6 +275,20 @@ fn check(m: &Machine<'_>, shape: Shape, place: &impl Fn(usize, usize) -> Place, 
         }
     }
     Ok(())
+}
+
+/// The `data` of a store into LDS of what the same instruction has loaded.
+pub const LOADED: usize = usize::MAX;
+
+/// Notes the accesses of all active lanes, if there is a log. `data` is the source that a store takes its data from.
+pub fn note(m: &Machine<'_>, access: Access, shape: Shape, place: &impl Fn(usize, usize) -> Place, data: usize) {
+    let Some(log) = m.log else { return };
+    for lane in m.active() {
+        for part in 0..shape.parts {
+            let (bytes, dword) = (shape.bytes, part * shape.dwords_a_part());
+            log.add(Touch { access, lane: Some(lane), place: place(lane, part), bytes, dword, data });
+        }
+    }
 }
 
 /// Reads a part.

@@ -23,7 +23,7 @@ use crate::dispatch::vector;
 use crate::memory::{self, AtomicData, Place, Shape, atomics, form, loads, stores};
 use crate::mtbuf::typed;
 use crate::run::Machine;
-use gcnjit_isa::{Gen, Inst, Note, Operand, Ty};
+use gcnjit_isa::{Access, Gen, Inst, Note, Operand, Ty};
 use gcnjit_rt::{LANES, Trap};
 
 gcnjit_isa::mubuf! { vector }
@@ -221,6 +221,7 @@ stores! {
 
 pub fn buffer_store_lds_dword(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
     let lanes = Lanes::new(m, inst)?;
+    memory::note(m, Access::Load, Shape::whole(4), &|lane, _| Place::Lds(memory::lds_dword(m, inst, lane)), 0);
     m.buffers.src[3][0] =
         std::array::from_fn(|lane| u32::from_le_bytes(m.env.lds.load(memory::lds_dword(m, inst, lane))));
     memory::store_source(m, 3, Shape::whole(4), |lane, part| lanes.place(lane, part, 4), form::low_part)

@@ -9,6 +9,7 @@
 
 use crate::dispatch;
 use crate::fp::Fp;
+use crate::observe::Log;
 use crate::operands::Raw;
 use gcnjit_isa::{Decoder, Gen, Inst, Note, Op, Operand, Target, Vop1, Vop2};
 use gcnjit_rt::{Cause, Cursor, Engine, Env, LANES, Mode, Stop, Trap, Wave};
@@ -29,7 +30,7 @@ pub struct Interpreter;
 /// What a thread keeps between waves: decoded code and lane buffers.
 #[derive(Default)]
 pub struct Worker {
-    blocks: HashMap<(Target, u64), Arc<Block>>,
+    blocks: Blocks,
     buffers: Box<Buffers>,
 }
 
@@ -47,10 +48,14 @@ impl Default for Buffers {
     }
 }
 
+/// Decoded blocks by where they begin.
+pub(crate) type Blocks = HashMap<(Target, u64), Arc<Block>>;
+
 /// Decoded instructions from one address on, up to the first that ends a basic block.
-struct Block {
+pub(crate) struct Block {
     words: Vec<u32>,
-    insts: Vec<Inst>,
+    /// In order; never empty.
+    pub(crate) insts: Vec<Inst>,
 }
 
 /// What an instruction can touch while it executes.
@@ -71,6 +76,8 @@ pub struct Machine<'a> {
     pub enabled: u64,
     /// Its sources and results.
     pub buffers: &'a mut Buffers,
+    /// Where accesses are noted, if somebody wants to know.
+    pub log: Option<&'a Log>,
 }
 
 impl Engine for Interpreter {
@@ -104,7 +111,7 @@ impl<'a> Machine<'a> {
     pub fn new(wave: &'a mut Wave, env: &'a Env<'a>, buffers: &'a mut Buffers) -> Machine<'a> {
         let fp = Fp::new(wave.mode, env.target.generation());
         let memory = Cursor::new(env.memory);
-        Machine { next: wave.pc, enabled: wave.exec(), wave, env, memory, fp, stop: None, buffers }
+        Machine { next: wave.pc, enabled: wave.exec(), wave, env, memory, fp, stop: None, buffers, log: None }
     }
 
     /// Executes the instruction at `wave.pc`, which is `inst`.
@@ -178,7 +185,7 @@ fn is_never_indexed(op: Op) -> bool {
 }
 
 /// The block at `pc`, decoded now or before.
-fn block(blocks: &mut HashMap<(Target, u64), Arc<Block>>, env: &Env<'_>, pc: u64) -> Result<Arc<Block>, Box<Trap>> {
+pub(crate) fn block(blocks: &mut Blocks, env: &Env<'_>, pc: u64) -> Result<Arc<Block>, Box<Trap>> {
     let key = (env.target, pc);
     if let Some(block) = blocks.get(&key).filter(|block| block.is_current(env, pc)) {
         return Ok(block.clone());

@@ -9,10 +9,11 @@
 
 use crate::atomic::*;
 use crate::dispatch::scalar;
-use crate::memory::{AtomicWord, atomics};
+use crate::memory::{AtomicWord, Place, atomics};
 use crate::mubuf::Resource;
+use crate::observe::Touch;
 use crate::run::Machine;
-use gcnjit_isa::{Gen, Inst, Operand, Ty};
+use gcnjit_isa::{Access, Gen, Inst, Operand, Ty};
 use gcnjit_rt::{Cause, LANES, Trap, clock};
 
 gcnjit_isa::smem! { scalar }
@@ -41,6 +42,13 @@ fn buffer(m: &Machine<'_>, inst: &Inst, dwords: usize) -> [Option<u64>; 16] {
         *address = (at + 4 <= size).then(|| (resource.base & !3).wrapping_add(at));
     }
     addresses
+}
+
+/// Notes an access, if there is a log. `dword` is the first of the instruction's dwords that it moves.
+fn note(m: &Machine<'_>, access: Access, address: u64, bytes: usize, dword: usize) {
+    if let Some(log) = m.log {
+        log.add(Touch { access, lane: None, place: Place::Memory(address), bytes, dword, data: 2 });
+    }
 }
 
 fn set_dwords(m: &mut Machine<'_>, operand: Operand, dwords: &[u32]) {
@@ -74,6 +82,7 @@ fn load_at(m: &mut Machine<'_>, inst: &Inst, dwords: usize, address: u64) -> Res
     let mut bytes = [0; 64];
     let bytes = &mut bytes[..dwords * 4];
     m.env.memory.read(address, bytes).map_err(|cause| m.fault(cause, address, 0))?;
+    note(m, Access::Load, address, bytes.len(), 0);
     let mut values = [0; 16];
     for (value, bytes) in values.iter_mut().zip(bytes.chunks_exact(4)) {
         *value = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
@@ -84,9 +93,10 @@ fn load_at(m: &mut Machine<'_>, inst: &Inst, dwords: usize, address: u64) -> Res
 
 fn buffer_load(m: &mut Machine<'_>, inst: &Inst, dwords: usize) -> Result<(), Trap> {
     let mut values = [0; 16];
-    for (value, address) in values.iter_mut().zip(buffer(m, inst, dwords)) {
+    for (i, (value, address)) in values.iter_mut().zip(buffer(m, inst, dwords)).enumerate() {
         if let Some(address) = address {
             let bytes = m.env.memory.load(address).map_err(|cause| m.fault(cause, address, 0))?;
+            note(m, Access::Load, address, 4, i);
             *value = u32::from_le_bytes(bytes);
         }
     }
@@ -121,6 +131,7 @@ fn update<T: AtomicWord>(m: &mut Machine<'_>, inst: &Inst, f: Update<T>) -> Resu
     if let Some(address) = place {
         let value = T::in_memory(m.env, address, |old| f(&fp, old, data, compare));
         T::set(&mut old, 0, value.map_err(|cause| m.fault(cause, address, 0))?);
+        note(m, Access::Atomic, address, T::BYTES, 0);
     }
     set_dwords(m, inst.dst[0], &old.map(|row| row[0])[..dwords]);
     Ok(())
@@ -149,6 +160,7 @@ fn store_at(m: &mut Machine<'_>, inst: &Inst, addresses: [Option<u64>; 16]) -> R
     }
     for (i, address) in addresses.into_iter().enumerate() {
         if let Some(address) = address {
+            note(m, Access::Store, address, 4, i);
             let bytes = dword(m, inst.src[2], i).to_le_bytes();
             m.env.memory.store(address, &bytes).map_err(|cause| fault(m, cause, address))?;
         }

@@ -225,7 +225,7 @@ fn quad_mask(a: u64) -> u64 {
 
 /// `operand` with M0 added to its register number, `beyond` if that is no numbered SGPR then. As everywhere, the lowest
 /// bit of a pair's number does not count.
-fn relative(m: &Machine<'_>, operand: Operand, ty: Ty, beyond: Operand) -> Operand {
+pub(crate) fn relative(m: &Machine<'_>, operand: Operand, ty: Ty, beyond: Operand) -> Operand {
     let Operand::Sgpr(first) = operand else { return operand };
     let index = (u64::from(first) + u64::from(m.wave.sgpr[reg::M0])) & !u64::from(ty.dwords() - 1);
     if index < u64::from(m.env.target.generation().sgprs()) { Operand::Sgpr(index as u8) } else { beyond }

@@ -11,7 +11,7 @@ use crate::operands::{lanes, ty};
 use crate::run::Machine;
 use gcnjit_isa::{Inst, Operand, Ty};
 use gcnjit_rt::wave::reg;
-use gcnjit_rt::{Trap, math, screen};
+use gcnjit_rt::{Trap, Wave, math, screen};
 use half::f16;
 
 gcnjit_isa::vop1! { vector }
@@ -289,7 +289,14 @@ pub fn v_clrexcp(_: &mut Machine<'_>, _: &Inst) -> Result<(), Trap> {
 
 /// Moves with M0 added to the register number of the source or the destination.
 fn move_relative(m: &mut Machine<'_>, inst: &Inst, source: bool, destination: bool) -> Result<(), Trap> {
-    let index = m.wave.sgpr[reg::M0] as u8;
+    let moved = relative(m.wave, inst, source, destination);
+    lanes::<(ty::b32,), (ty::b32,), _>(m, &moved, v_mov_b32);
+    Ok(())
+}
+
+/// `inst` with M0 added to the register number of its source, its destination or both.
+pub(crate) fn relative(wave: &Wave, inst: &Inst, source: bool, destination: bool) -> Inst {
+    let index = wave.sgpr[reg::M0] as u8;
     let relative = |operand: Operand, enable: bool| match operand {
         Operand::Vgpr(first) if enable => Operand::Vgpr(first.wrapping_add(index)),
         other => other,
@@ -297,8 +304,7 @@ fn move_relative(m: &mut Machine<'_>, inst: &Inst, source: bool, destination: bo
     let mut moved = *inst;
     moved.src[0] = relative(inst.src[0], source);
     moved.dst[0] = relative(inst.dst[0], destination);
-    lanes::<(ty::b32,), (ty::b32,), _>(m, &moved, v_mov_b32);
-    Ok(())
+    moved
 }
 
 pub fn v_movreld_b32(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {

@@ -53,6 +53,7 @@ pub mod gfx;
 pub mod inst;
 pub mod op;
 pub mod operand;
+pub mod registers;
 pub mod table;
 
 pub use decode::{DecodeError, Decoder};
@@ -62,4 +63,5 @@ pub use gfx::{Feature, Gen, Target};
 pub use inst::{Dpp, Ext, Format, Inst, Mem, Mods, Sdwa, Sel, Unused};
 pub use op::{Access, Code, Fidelity, Implicit, Note, OpInfo};
 pub use operand::{Operand, Ty};
+pub use registers::Registers;
 pub use table::*;

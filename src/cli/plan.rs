@@ -8,7 +8,7 @@ use std::path::PathBuf;
 const PIECE: usize = 1 << 16;
 
 /// Everything to be done in one repetition.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Plan {
     /// The buffers.
     pub buffers: Vec<Buffer>,
@@ -17,7 +17,7 @@ pub struct Plan {
 }
 
 /// A buffer and what is in it before each repetition.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Buffer {
     /// What messages call it.
     pub name: String,
@@ -28,7 +28,7 @@ pub struct Buffer {
 }
 
 /// A thing to do.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Step {
     /// Launch a kernel.
     Launch(Launch),
@@ -42,7 +42,7 @@ pub enum Step {
 }
 
 /// A kernel and its arguments, launched a number of times.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Launch {
     /// The kernel's name.
     pub kernel: String,

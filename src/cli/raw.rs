@@ -6,27 +6,28 @@ use gcnjit::rt::code_object::{Slot, UserSgpr};
 use gcnjit::{Device, Error, Module, RawCode, Target};
 
 /// What a descriptor would say.
-#[derive(clap::Args)]
+#[derive(Clone, clap::Args)]
 pub struct Start {
     /// The file is bare code for the processor of --gfx, as `gcnjit asm` writes it.
     #[arg(long, requires = "gfx", conflicts_with_all = ["kernel", "job"])]
     pub raw: bool,
+    /// What is in the first SGPRs.
     #[arg(long = "sgpr", value_name = "N=V", requires = "raw", help = HELP)]
-    sgprs: Vec<String>,
+    pub sgprs: Vec<String>,
     /// With --raw: how many coordinates of the work-group are in the SGPRs after the last --sgpr.
     #[arg(long, value_name = "0..3", requires = "raw", default_value_t = 3,
           value_parser = clap::value_parser!(u32).range(0..=3))]
-    group_ids: u32,
+    pub group_ids: u32,
     /// With --raw: how many coordinates of the work-item are in v0, v1, v2.
     #[arg(long, value_name = "1..3", requires = "raw", default_value_t = 3,
           value_parser = clap::value_parser!(u32).range(1..=3))]
-    vgpr_ids: u32,
+    pub vgpr_ids: u32,
     /// With --raw: bytes of LDS of a work-group, before that of --arg lds.
     #[arg(long, value_name = "BYTES", requires = "raw", value_parser = value::size32, default_value = "0")]
-    lds: u32,
+    pub lds: u32,
     /// With --raw: bytes of scratch of a work-item. The wave's offset follows the work-group's coordinates.
     #[arg(long, value_name = "BYTES", requires = "raw", value_parser = value::size32, default_value = "0")]
-    scratch: u32,
+    pub scratch: u32,
 }
 
 /// What `--help` says about `--sgpr`.
@@ -42,7 +43,11 @@ impl Start {
     /// Loads the code in `file`.
     pub fn load(&self, device: &Device, file: &str, target: Target) -> Result<Module, Failure> {
         let read = |source| Error::Read { file: file.to_owned(), source };
-        let code = std::fs::read(file).map_err(read)?;
+        self.place(device, file, std::fs::read(file).map_err(read)?, target)
+    }
+
+    /// Loads code that messages call `name`.
+    pub fn place(&self, device: &Device, name: &str, code: Vec<u8>, target: Target) -> Result<Module, Failure> {
         let mut raw = RawCode {
             group_ids: self.group_ids,
             item_ids: self.vgpr_ids,
@@ -56,7 +61,7 @@ impl Start {
                 return Err(Failure::usage(format!("--sgpr {spec}: s{sgpr} is given twice")));
             }
         }
-        Ok(Module::load_raw(device, file, code, &raw)?)
+        Ok(Module::load_raw(device, name, code, &raw)?)
     }
 }
 

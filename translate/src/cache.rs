@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 /// The bits of MODE that translated code depends on: rounding, denormals, DX10_CLAMP, IEEE, and which instructions
 /// are indexed or skipped.
-const MODE_KEY: u32 = 0x3ff | Mode::GPR_INDEX | Mode::VSKIP;
+pub(crate) const MODE_KEY: u32 = 0x3ff | Mode::GPR_INDEX | Mode::VSKIP;
 
 type Key = (u64, u32);
 
@@ -129,19 +129,27 @@ impl Engine for Jit {
             let position = self.entry(worker, wave, env)?;
             let Known { unit, index, .. } = &worker.entries[position];
             let mut context = Context { limit, env, sites: &mut worker.sites[unit.id], bad: None };
-            match unit.run(wave, &mut context, *index) {
-                Exit::End => return Ok(Stop::End),
-                Exit::Barrier => return Ok(Stop::Barrier),
-                Exit::Yield => return Ok(Stop::Yield),
-                Exit::Jump => {}
-                Exit::Fault => {
-                    let bad = context.bad.expect("a faulting access says why");
-                    let (cause, address, lane) = (bad.cause, bad.address, bad.lane);
-                    return Err(Box::new(Trap::Fault { cause, address, lane, pc: wave.pc }));
-                }
-                Exit::Trap => return Err(stopped(Cause::TrapInstruction, wave.pc)),
-                Exit::Halt => return Err(stopped(Cause::Halt, wave.pc)),
+            let exit = unit.run(wave, &mut context, *index);
+            if let Some(stop) = outcome(exit, &context, wave.pc)? {
+                return Ok(stop);
             }
         }
+    }
+}
+
+/// What it means for the wave, now at `pc`, that its unit came back: it goes on there, has stopped, or is stuck.
+pub(crate) fn outcome(exit: Exit, context: &Context<'_>, pc: u64) -> Result<Option<Stop>, Box<Trap>> {
+    match exit {
+        Exit::End => Ok(Some(Stop::End)),
+        Exit::Barrier => Ok(Some(Stop::Barrier)),
+        Exit::Yield => Ok(Some(Stop::Yield)),
+        Exit::Jump => Ok(None),
+        Exit::Fault => {
+            let bad = context.bad.as_ref().expect("a faulting access says why");
+            let (cause, address, lane) = (bad.cause, bad.address, bad.lane);
+            Err(Box::new(Trap::Fault { cause, address, lane, pc }))
+        }
+        Exit::Trap => Err(stopped(Cause::TrapInstruction, pc)),
+        Exit::Halt => Err(stopped(Cause::Halt, pc)),
     }
 }

@@ -14,8 +14,10 @@ pub mod lane;
 pub mod libcall;
 pub mod lower;
 pub mod pass;
+pub mod single;
 
 pub use cache::{Jit, JitStats, Worker};
+pub use single::Single;
 
 use gcnjit_isa::Target;
 use gcnjit_rt::{Mode, Trap, View};
