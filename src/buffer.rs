@@ -2,9 +2,13 @@
 
 use crate::error::Error;
 use bytemuck::Pod;
+use gcnjit_rt::import::{HostVec, map_file};
 use gcnjit_rt::memory::MemoryError;
 use gcnjit_rt::{Allocation, Memory};
+use std::fmt;
+use std::fs::OpenOptions;
 use std::marker::PhantomData;
+use std::path::Path;
 
 /// An array of `T` in a device's memory. It is freed when it is dropped.
 ///
@@ -20,11 +24,12 @@ use std::marker::PhantomData;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug)]
 pub struct Buffer<T> {
     memory: Memory,
     place: Allocation,
     len: usize,
+    /// The vector that it is the memory of, if it is.
+    host: Option<HostVec<T>>,
     element: PhantomData<T>,
 }
 
@@ -32,7 +37,33 @@ impl<T: Pod> Buffer<T> {
     pub(crate) fn new(memory: &Memory, len: usize) -> Result<Buffer<T>, Error> {
         let bytes = (len as u64).checked_mul(size_of::<T>() as u64).ok_or(MemoryError::Full(u64::MAX))?;
         let place = Allocation::new(memory, bytes)?;
-        Ok(Buffer { memory: memory.clone(), place, len, element: PhantomData })
+        Ok(Buffer { memory: memory.clone(), place, len, host: None, element: PhantomData })
+    }
+
+    pub(crate) fn of_vec(memory: &Memory, data: Vec<T>) -> Result<Buffer<T>, Error> {
+        let len = data.len();
+        let (host, place) = HostVec::new(memory, data)?;
+        Ok(Buffer { memory: memory.clone(), place, len, host: Some(host), element: PhantomData })
+    }
+
+    pub(crate) fn of_file(memory: &Memory, path: &Path, writable: bool) -> Result<Buffer<T>, Error> {
+        let opened = OpenOptions::new().read(true).write(writable).open(path);
+        let file = opened.map_err(|source| Error::Read { file: path.display().to_string(), source })?;
+        let (place, bytes) = map_file(memory, &file, writable)?;
+        let len = bytes.checked_div(size_of::<T>() as u64).unwrap_or(0) as usize;
+        Ok(Buffer { memory: memory.clone(), place, len, host: None, element: PhantomData })
+    }
+
+    /// Its contents: the vector that it was made from, or a copy if it was not made from one or a launch that can still
+    /// reach it runs.
+    pub fn into_vec(self) -> Vec<T> {
+        match self.host {
+            None => self.read(),
+            Some(host) => {
+                drop(self.place);
+                host.into_vec()
+            }
+        }
     }
 
     /// How many elements it has.
@@ -69,7 +100,7 @@ impl<T: Pod> Buffer<T> {
     /// Replaces its contents.
     ///
     /// # Panics
-    /// If `data` is not as long as the buffer.
+    /// If `data` is not as long as the buffer, or it is of a file that was mapped for reading only.
     pub fn write(&self, data: &[T]) {
         assert_eq!(data.len(), self.len, "elements for the whole buffer");
         self.write_at(0, data);
@@ -78,10 +109,10 @@ impl<T: Pod> Buffer<T> {
     /// Copies `data` to the elements from `start` on.
     ///
     /// # Panics
-    /// If the buffer ends before that.
+    /// If the buffer ends before that, or it is of a file that was mapped for reading only.
     pub fn write_at(&self, start: usize, data: &[T]) {
         let address = self.place_of(start, data.len());
-        self.memory.write(address, bytemuck::cast_slice(data)).expect("a buffer is mapped while it lives");
+        self.memory.write(address, bytemuck::cast_slice(data)).expect("a buffer that may be written");
     }
 
     /// Guest address of element `start`, `count` of which are inside.
@@ -89,5 +120,11 @@ impl<T: Pod> Buffer<T> {
         let inside = start <= self.len && count <= self.len - start;
         assert!(inside, "elements {start}.. of {count} in a buffer of {}", self.len);
         self.address() + (start * size_of::<T>()) as u64
+    }
+}
+
+impl<T> fmt::Debug for Buffer<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Buffer").field("place", &self.place).field("len", &self.len).finish_non_exhaustive()
     }
 }

@@ -3,7 +3,7 @@
 use crate::check::Difference;
 use crate::module::Kernel;
 use gcnjit_rt::memory::MemoryError;
-use gcnjit_rt::{ArgError, DispatchError, Fault, LoadError, Trap};
+use gcnjit_rt::{ArgError, DispatchError, Fault, LoadError, Stopped, Trap};
 use std::fmt;
 use std::io;
 
@@ -57,13 +57,8 @@ pub enum Error {
     #[error(transparent)]
     Host(Box<Stuck>),
     /// A deadline passed or a launch was cancelled.
-    #[error("{file}: {kernel}: stopped before its end, by a deadline or a cancellation")]
-    Stopped {
-        /// The kernel's file.
-        file: String,
-        /// The kernel.
-        kernel: String,
-    },
+    #[error(transparent)]
+    Stopped(Box<Interrupted>),
     /// Translator and interpreter disagree.
     #[error(transparent)]
     Difference(Box<Difference>),
@@ -83,11 +78,44 @@ pub struct Stuck {
     pub fault: Fault,
 }
 
+/// Where a launch was when it was stopped from outside, and by what.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Interrupted {
+    /// The kernel's file.
+    pub file: String,
+    /// The instruction's offset from the kernel's first, in bytes.
+    pub offset: i64,
+    /// Kernel, instruction, work-group and whether it was a deadline.
+    pub stopped: Stopped,
+}
+
 impl fmt::Display for Stuck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Stuck { file, offset, fault } = self;
-        let sign = if *offset < 0 { '-' } else { '+' };
-        write!(f, "{file}: {fault}, at {}{sign}{:#x}", fault.kernel, offset.unsigned_abs())
+        write!(f, "{file}: {fault}, at {}{}", fault.kernel, Signed(*offset))
+    }
+}
+
+impl fmt::Display for Interrupted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Interrupted { file, offset, stopped } = self;
+        write!(f, "{file}: {stopped}, at {}{}", stopped.kernel, Signed(*offset))
+    }
+}
+
+/// An offset that is written with its sign.
+struct Signed(i64);
+
+impl fmt::Display for Signed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.0 < 0 { '-' } else { '+' };
+        write!(f, "{sign}{:#x}", self.0.unsigned_abs())
+    }
+}
+
+impl std::error::Error for Interrupted {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.stopped)
     }
 }
 
@@ -104,9 +132,10 @@ impl Error {
 
     pub(crate) fn dispatch(kernel: &Kernel, error: DispatchError) -> Error {
         let file = kernel.module().name().to_owned();
+        let offset_of = |pc: u64| pc.wrapping_sub(kernel.raw().entry()) as i64;
         match error {
             DispatchError::Fault(fault) => {
-                let offset = fault.trap.pc().wrapping_sub(kernel.raw().entry()) as i64;
+                let offset = offset_of(fault.trap.pc());
                 let wrap = match fault.trap {
                     Trap::Fault { .. } => Error::Fault,
                     Trap::Unimplemented { .. } => Error::Unimplemented,
@@ -115,7 +144,10 @@ impl Error {
                 };
                 wrap(Box::new(Stuck { file, offset, fault: *fault }))
             }
-            DispatchError::Cancelled => Error::Stopped { file, kernel: kernel.name().to_owned() },
+            DispatchError::Stopped(stopped) => {
+                let offset = offset_of(stopped.pc);
+                Error::Stopped(Box::new(Interrupted { file, offset, stopped: *stopped }))
+            }
             source => Error::Launch { file, source },
         }
     }

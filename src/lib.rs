@@ -50,13 +50,12 @@ pub mod error;
 mod global;
 mod launch;
 mod module;
-mod watch;
 
 pub use arg::Arg;
 pub use buffer::Buffer;
 pub use check::{Difference, What};
-pub use device::Device;
-pub use error::{Error, Stuck};
+pub use device::{Device, DeviceOptions};
+pub use error::{Error, Interrupted, Stuck};
 pub use gcnjit_isa as isa;
 pub use gcnjit_isa::Target;
 pub use gcnjit_rt as rt;

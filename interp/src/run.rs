@@ -92,14 +92,17 @@ impl Engine for Interpreter {
         let Worker { blocks, buffers } = worker;
         let mut m = Machine::new(wave, env, buffers);
         loop {
-            let block = block(blocks, env, m.wave.pc)?;
+            let pc = m.wave.pc;
+            let block = block(blocks, env, pc)?;
             for inst in &block.insts {
                 m.step(inst)?;
             }
             if let Some(stop) = m.stop {
                 return Ok(stop);
             }
-            if m.wave.executed >= limit || env.stop.load(Relaxed) {
+            // Slices end at jumps backwards, as they do in translated code.
+            let over = m.wave.executed >= limit && m.wave.pc <= pc + block.size();
+            if over || env.stop.load(Relaxed) {
                 return Ok(Stop::Yield);
             }
         }
@@ -218,6 +221,11 @@ impl Block {
         Ok(Block { words: code[..at].to_vec(), insts })
     }
 
+    /// Its bytes.
+    fn size(&self) -> u64 {
+        self.words.len() as u64 * 4
+    }
+
     /// Whether memory at `pc` still holds what was decoded.
     fn is_current(&self, env: &Env<'_>, pc: u64) -> bool {
         let mut bytes = [0; BLOCK * WORDS * 4];
@@ -230,7 +238,7 @@ impl Block {
 /// The words from `pc` on, as many as a block can need or the mapping has.
 fn code_at(env: &Env<'_>, pc: u64) -> Result<Vec<u32>, Box<Trap>> {
     let bad = || Box::new(Trap::Fault { cause: Cause::BadJump, address: pc, lane: 0, pc });
-    let range = env.memory.find(pc).filter(|_| pc.is_multiple_of(4)).ok_or_else(bad)?;
+    let range = env.memory.code(pc).filter(|_| pc.is_multiple_of(4)).ok_or_else(bad)?;
     let words = ((range.end - pc) / 4).min((BLOCK * WORDS) as u64) as usize;
     let mut bytes = vec![0; words * 4];
     env.memory.read(pc, &mut bytes).map_err(|_| bad())?;

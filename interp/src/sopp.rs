@@ -78,7 +78,13 @@ pub fn s_barrier(m: &mut Machine<'_>, _: &Inst) -> Result<(), Trap> {
     Ok(())
 }
 
-without_effect! { s_waitcnt s_sleep s_setprio s_icache_inv s_incperflevel s_decperflevel s_ttracedata s_wakeup }
+/// A wave that sleeps mostly waits for another one.
+pub fn s_sleep(m: &mut Machine<'_>, _: &Inst) -> Result<(), Trap> {
+    m.stop = Some(Stop::Yield);
+    Ok(())
+}
+
+without_effect! { s_waitcnt s_setprio s_icache_inv s_incperflevel s_decperflevel s_ttracedata s_wakeup }
 
 /// The low bit of the immediate, which switches something.
 fn switch(m: &Machine<'_>, inst: &Inst) -> bool {

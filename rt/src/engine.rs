@@ -34,7 +34,7 @@ pub enum Stop {
     End,
     /// It executed s_barrier; `pc` is after it.
     Barrier,
-    /// Its slice is used up or `stop` was set; it can go on where it is.
+    /// Its slice is used up, it executed s_sleep or `stop` was set; it can go on where it is.
     Yield,
 }
 

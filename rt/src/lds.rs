@@ -7,12 +7,25 @@
 //! Addresses are bytes and any alignment works. An access is a row of dwords (or one byte or word): those that are not
 //! wholly inside `size` read as zero, and writes to them are dropped, as the hardware does.
 
+use gcnjit_isa::{Gen, Target};
 use std::cell::UnsafeCell;
 
-/// The most a work-group can have, in bytes.
+/// Size of the buffer in bytes: the most a work-group can have on any processor.
 pub const CAPACITY: usize = 64 << 10;
 /// Zero bytes after the capacity, so that the widest access at address [`CAPACITY`] stays inside of the buffer.
 pub const SLACK: usize = 64;
+
+/// The most a work-group can have on a processor, in bytes.
+pub fn limit(target: Target) -> u32 {
+    if target.generation() == Gen::Gfx6 { 32 << 10 } else { CAPACITY as u32 }
+}
+
+/// What a work-group gets that asks for so many bytes: LDS is allocated in units, and accesses up to the next one are
+/// in range.
+pub fn granted(asked: u32, target: Target) -> u32 {
+    let unit = if target.generation() == Gen::Gfx6 { 256 } else { 512 };
+    asked.next_multiple_of(unit)
+}
 
 /// A work-group's local data share.
 pub struct Lds {

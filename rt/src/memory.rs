@@ -3,7 +3,8 @@
 //! [`Memory`] owns one large reserved range of host addresses, the arena, and hands out allocations in it: page
 //! aligned, with inaccessible gaps between them, none of at most 4 GiB crossing a 4 GiB boundary. Host memory can be
 //! imported beside it. A dispatch works on a [`View`], an immutable snapshot of the table of ranges; the pages of an
-//! allocation stay committed, and its addresses unused, until it is freed *and* no view of it is left.
+//! allocation stay committed, and its addresses unused, until it is freed *and* no view of it is left. Allocations
+//! together are limited to a number of bytes; imports are the host's and don't count.
 //!
 //! Invariants:
 //! - the ranges of a table are sorted, not empty and disjoint;
@@ -12,7 +13,8 @@
 //!   access is by raw pointer, as relaxed atomic operations on the largest naturally aligned units.
 
 use crate::fault::Cause;
-use crate::pages::{PAGE, Reservation};
+use crate::pages::{self, PAGE, Reservation};
+use std::any::Any;
 use std::cell::Cell;
 use std::io;
 use std::ptr::with_exposed_provenance_mut;
@@ -40,6 +42,16 @@ pub enum MemoryError {
     /// No free addresses for this many bytes.
     #[error("no room for an allocation of {0} bytes")]
     Full(u64),
+    /// More than the device has.
+    #[error("an allocation of {asked} bytes, {used} of {limit} are in use")]
+    Limit {
+        /// Bytes asked for, in whole pages.
+        asked: u64,
+        /// Bytes allocated already.
+        used: u64,
+        /// The most that can be.
+        limit: u64,
+    },
     /// The host refused.
     #[error("host memory: {0}")]
     Host(#[from] io::Error),
@@ -74,6 +86,8 @@ pub struct Range {
     pub end: u64,
     /// Whether guests may write it.
     pub writable: bool,
+    /// Whether guests may execute it.
+    pub executable: bool,
 }
 
 /// A part of an allocation that is given its own rights.
@@ -85,6 +99,20 @@ pub struct Piece {
     pub len: u64,
     /// Whether guests may write it.
     pub writable: bool,
+    /// Whether guests may execute it.
+    pub executable: bool,
+}
+
+impl Piece {
+    /// A piece that guests may only read.
+    pub fn constant(offset: u64, len: u64) -> Piece {
+        Piece { offset, len, writable: false, executable: false }
+    }
+
+    /// A piece that guests may read and write.
+    pub fn data(offset: u64, len: u64) -> Piece {
+        Piece { offset, len, writable: true, executable: false }
+    }
 }
 
 /// Guest memory: the arena and the table of what is allocated and imported. A handle; clones share it.
@@ -104,12 +132,21 @@ struct Table {
     owners: Vec<Arc<Owner>>,
 }
 
-/// An allocation or import: the reason some ranges exist. Dropping the last reference gives the pages back.
+/// An allocation or import: the reason some ranges exist. Dropping the last reference gives the memory back.
 #[derive(Debug)]
 struct Owner {
     start: u64,
     len: u64,
-    arena: Option<Arc<Arena>>,
+    backing: Backing,
+}
+
+/// Where the memory of an owner is.
+#[derive(Debug)]
+enum Backing {
+    /// In the arena.
+    Arena(Arc<Arena>),
+    /// Somewhere in the host; the value, if any, keeps it there.
+    Host { _keep: Box<dyn Any + Send + Sync> },
 }
 
 #[derive(Debug)]
@@ -117,6 +154,14 @@ struct Arena {
     pages: Reservation,
     /// Free address runs `(start, len)`, sorted, never adjacent.
     free: Mutex<Vec<(u64, u64)>>,
+    /// Bytes committed, and how many may be.
+    budget: Mutex<Budget>,
+}
+
+#[derive(Debug)]
+struct Budget {
+    used: u64,
+    limit: u64,
 }
 
 /// A lock whose data is consistent at every point where a holder could panic.
@@ -125,7 +170,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Memory {
-    /// Reserves an arena of 1 TiB, or as much as the host grants.
+    /// Reserves an arena of 1 TiB, or as much as the host grants. As many bytes can be allocated as the host has memory.
     pub fn new() -> Result<Memory, MemoryError> {
         Memory::with_arena(ARENA)
     }
@@ -134,8 +179,24 @@ impl Memory {
     pub fn with_arena(len: u64) -> Result<Memory, MemoryError> {
         let pages = Reservation::new(len.max(LEAST_ARENA), LEAST_ARENA)?;
         let free = Mutex::new(vec![(pages.base(), pages.len())]);
-        let arena = Arc::new(Arena { pages, free });
+        let budget = Mutex::new(Budget { used: 0, limit: pages::host_memory() });
+        let arena = Arc::new(Arena { pages, free, budget });
         Ok(Memory(Arc::new(Shared { arena, table: Mutex::default() })))
+    }
+
+    /// Bytes that allocations take, in whole pages; those that views keep count.
+    pub fn used(&self) -> u64 {
+        lock(&self.0.arena.budget).used
+    }
+
+    /// The most bytes that allocations can take together.
+    pub fn limit(&self) -> u64 {
+        lock(&self.0.arena.budget).limit
+    }
+
+    /// Sets the most bytes that allocations can take together from now on.
+    pub fn set_limit(&self, bytes: u64) {
+        lock(&self.0.arena.budget).limit = bytes;
     }
 
     /// The arena's addresses: every allocation lies inside, imports do not.
@@ -147,7 +208,7 @@ impl Memory {
     /// Allocates `len` bytes (0 counts as 1) of zeroed, writable memory. The address is a multiple of 256.
     pub fn alloc(&self, len: u64) -> Result<u64, MemoryError> {
         let len = len.max(1);
-        self.alloc_pieces(len, &[Piece { offset: 0, len, writable: true }])
+        self.alloc_pieces(len, &[Piece::data(0, len)])
     }
 
     /// Allocates `len` bytes of which only `pieces` are accessible. They must be sorted, disjoint and inside.
@@ -186,6 +247,22 @@ impl Memory {
     /// mapped (and writable, if `writable`), and is neither referenced nor accessed non-atomically by Rust code while
     /// a dispatch runs.
     pub unsafe fn import(&self, host: *mut u8, len: u64, writable: bool) -> Result<u64, MemoryError> {
+        // SAFETY: the caller's promise is the same.
+        unsafe { self.import_with(host, len, writable, Box::new(())) }
+    }
+
+    /// The same; `keep` is dropped once guests can't reach the memory any more.
+    ///
+    /// # Safety
+    /// Until `keep` is dropped, the memory stays mapped (and writable, if `writable`), and is neither referenced nor
+    /// accessed non-atomically by Rust code.
+    pub(crate) unsafe fn import_with(
+        &self,
+        host: *mut u8,
+        len: u64,
+        writable: bool,
+        keep: Box<dyn Any + Send + Sync>,
+    ) -> Result<u64, MemoryError> {
         let address = host.expose_provenance() as u64;
         let error = MemoryError::Import { address, len };
         let Some(end) = address.checked_add(len) else { return Err(error) };
@@ -197,8 +274,8 @@ impl Memory {
         if table.overlaps(address, end) {
             return Err(error);
         }
-        let owner = Owner { start: address, len, arena: None };
-        table.insert(owner, &[Piece { offset: 0, len, writable }]);
+        let owner = Owner { start: address, len, backing: Backing::Host { _keep: keep } };
+        table.insert(owner, &[Piece { writable, ..Piece::constant(0, len) }]);
         Ok(address)
     }
 
@@ -221,14 +298,14 @@ impl Memory {
     pub(crate) fn initialise(&self, start: u64, offset: u64, data: &[u8]) -> Result<(), MemoryError> {
         let owner = lock(&self.0.table).owner(start).cloned().ok_or(MemoryError::NotAllocated(start))?;
         let len = data.len() as u64;
-        assert!(owner.arena.is_some() && offset <= owner.len && len <= owner.len - offset);
+        assert!(matches!(owner.backing, Backing::Arena(_)) && offset <= owner.len && len <= owner.len - offset);
         // SAFETY: the bytes are inside of the allocation, which `owner` keeps committed and which is host-writable.
         unsafe { copy_to_guest(pointer(start + offset), data) };
         Ok(())
     }
 }
 
-/// An allocation that is freed when it is dropped.
+/// An allocation or import that is freed when it is dropped.
 #[derive(Debug)]
 pub struct Allocation {
     memory: Memory,
@@ -244,6 +321,11 @@ impl Allocation {
     /// Allocates as [`Memory::alloc_pieces`] does.
     pub fn with_pieces(memory: &Memory, len: u64, pieces: &[Piece]) -> Result<Allocation, MemoryError> {
         Ok(Allocation { memory: memory.clone(), address: memory.alloc_pieces(len, pieces)? })
+    }
+
+    /// What was imported at `address`: it is freed as allocations are.
+    pub(crate) fn of_import(memory: &Memory, address: u64) -> Allocation {
+        Allocation { memory: memory.clone(), address }
     }
 
     /// Guest address of the first byte.
@@ -264,11 +346,33 @@ impl Arena {
     fn commit(arena: &Arc<Arena>, len: u64) -> Result<Owner, MemoryError> {
         let size = span(len).ok_or(MemoryError::Full(len))?;
         let start = arena.take(size).ok_or(MemoryError::Full(len))?;
-        if let Err(error) = arena.pages.commit(start, size - GUARD) {
-            arena.give(start, size);
-            return Err(error.into());
+        let granted = arena.spend(size - GUARD).and_then(|()| {
+            arena.pages.commit(start, size - GUARD).map_err(|error| {
+                arena.refund(size - GUARD);
+                error.into()
+            })
+        });
+        match granted {
+            Ok(()) => Ok(Owner { start, len, backing: Backing::Arena(arena.clone()) }),
+            Err(error) => {
+                arena.give(start, size);
+                Err(error)
+            }
         }
-        Ok(Owner { start, len, arena: Some(arena.clone()) })
+    }
+
+    fn spend(&self, bytes: u64) -> Result<(), MemoryError> {
+        let mut budget = lock(&self.budget);
+        let Budget { used, limit } = *budget;
+        match used.checked_add(bytes).filter(|sum| *sum <= limit) {
+            Some(sum) => budget.used = sum,
+            None => return Err(MemoryError::Limit { asked: bytes, used, limit }),
+        }
+        Ok(())
+    }
+
+    fn refund(&self, bytes: u64) {
+        lock(&self.budget).used -= bytes;
     }
 
     /// First fit among the free runs.
@@ -313,10 +417,11 @@ fn place((start, len): (u64, u64), size: u64) -> Option<u64> {
 
 impl Drop for Owner {
     fn drop(&mut self) {
-        let (Some(arena), Some(size)) = (&self.arena, span(self.len)) else { return };
+        let (Backing::Arena(arena), Some(size)) = (&self.backing, span(self.len)) else { return };
         // Pages that could not be given back keep their addresses, or a later allocation would not be zero.
         if arena.pages.decommit(self.start, size - GUARD).is_ok() {
             arena.give(self.start, size);
+            arena.refund(size - GUARD);
         }
     }
 }
@@ -334,7 +439,7 @@ impl Edit for Arc<Table> {
         let i = table.ranges.partition_point(|range| range.end <= owner.start);
         let ranges = pieces.iter().filter(|piece| piece.len != 0).map(|piece| {
             let start = owner.start + piece.offset;
-            Range { start, end: start + piece.len, writable: piece.writable }
+            Range { start, end: start + piece.len, writable: piece.writable, executable: piece.executable }
         });
         let before = table.ranges.len();
         table.ranges.splice(i..i, ranges);
@@ -377,6 +482,11 @@ impl View {
     pub fn find(&self, address: u64) -> Option<Range> {
         let i = self.0.ranges.partition_point(|range| range.end <= address);
         self.0.ranges.get(i).copied().filter(|range| range.start <= address)
+    }
+
+    /// The code that holds `pc`: a range that may be executed.
+    pub fn code(&self, pc: u64) -> Option<Range> {
+        self.find(pc).filter(|range| range.executable)
     }
 
     /// The host pointer for `len` bytes at `address`, all of which are in one range (writable, for a `write`). It is
@@ -454,13 +564,13 @@ pub struct Cursor<'a> {
 impl<'a> Cursor<'a> {
     /// A cursor that has seen nothing yet.
     pub fn new(view: &'a View) -> Cursor<'a> {
-        Cursor { view, range: Cell::new(Range { start: 0, end: 0, writable: false }) }
+        Cursor { view, range: Cell::new(Range { start: 0, end: 0, writable: false, executable: false }) }
     }
 
     /// As [`View::check`].
     #[inline]
     pub fn check(&self, address: u64, len: u64, write: bool) -> Result<*mut u8, Cause> {
-        let Range { start, end, writable } = self.range.get();
+        let Range { start, end, writable, .. } = self.range.get();
         if start <= address && address < end && len <= end - address && (writable || !write) {
             return Ok(pointer(address));
         }
@@ -510,7 +620,7 @@ fn unit(address: usize, left: usize) -> usize {
 // with another wave is then no data race. Racing accesses of different sizes are outside of Rust's memory model, but
 // guests make them, and every host makes each of them whole.
 #[inline]
-unsafe fn copy_from_guest(from: *mut u8, data: &mut [u8]) {
+pub(crate) unsafe fn copy_from_guest(from: *mut u8, data: &mut [u8]) {
     let mut i = 0;
     while i < data.len() {
         let at = from.wrapping_add(i);

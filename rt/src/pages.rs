@@ -1,4 +1,4 @@
-//! Host pages: reserve, commit, decommit. The one place that talks to the host's virtual memory.
+//! Host pages: reserve, commit, decommit, and how much there is. The one place that talks to the host's virtual memory.
 
 use rustix::mm::{Advice, MapFlags, MprotectFlags, ProtFlags, madvise, mmap_anonymous, mprotect, munmap};
 use std::ffi::c_void;
@@ -7,6 +7,12 @@ use std::ptr::null_mut;
 
 /// Size of a page, and the unit of every address and length below.
 pub(crate) const PAGE: u64 = 4096;
+
+/// Bytes of memory that the host has.
+pub(crate) fn host_memory() -> u64 {
+    let info = rustix::system::sysinfo();
+    u64::from(info.totalram).saturating_mul(u64::from(info.mem_unit).max(1))
+}
 
 /// A reserved range of host addresses. Nothing in it is accessible until it is committed.
 #[derive(Debug)]

@@ -87,7 +87,7 @@ impl Resources {
         scratch: Resource,
         memory: &Memory,
     ) -> Result<(), MemoryError> {
-        let piece = Piece { offset: 0, len: table::END, writable: false };
+        let piece = Piece::constant(0, table::END);
         let tables = Allocation::with_pieces(memory, table::END, &[piece])?;
         let start = tables.address();
         if let Some((slot, range)) = &kernel.code().constants {

@@ -29,8 +29,7 @@ pub(crate) struct Scratch {
 impl Scratch {
     /// Allocates `slots` waves' worth; `None` if a wave's offset would not fit its SGPR.
     pub(crate) fn new(code: &KernelCode, memory: &Memory, slots: u64) -> Option<Result<Scratch, MemoryError>> {
-        let lane_size = u64::from(code.scratch_size) + if code.dynamic_stack { STACK } else { 0 };
-        let wave_size = (lane_size * LANES as u64).next_multiple_of(SCRATCH_UNIT);
+        let (lane_size, wave_size) = (Scratch::lane_size(code), Scratch::wave_size(code));
         let size = wave_size.checked_mul(slots).filter(|size| *size <= u64::from(u32::MAX))?;
         let element = code.scratch_element;
         let memory = match size {
@@ -38,6 +37,16 @@ impl Scratch {
             _ => Allocation::new(memory, size).map(Some),
         };
         Some(memory.map(|memory| Scratch { memory, lane_size, wave_size, size, element }))
+    }
+
+    /// Bytes of a lane.
+    fn lane_size(code: &KernelCode) -> u64 {
+        u64::from(code.scratch_size) + if code.dynamic_stack { STACK } else { 0 }
+    }
+
+    /// Bytes of a wave.
+    pub(crate) fn wave_size(code: &KernelCode) -> u64 {
+        (Scratch::lane_size(code) * LANES as u64).next_multiple_of(SCRATCH_UNIT)
     }
 
     /// Guest address, 0 if there is none.
@@ -85,9 +94,8 @@ impl Control {
         memory: &Memory,
     ) -> Result<Control, MemoryError> {
         let segment = (kernarg.bytes.len() as u64).next_multiple_of(Control::WIDEST);
-        let piece = |offset, len| Piece { offset, len, writable: false };
-        let pieces =
-            [piece(0, DispatchPacket::SIZE), piece(Control::QUEUE, QUEUE_SIZE), piece(Control::KERNARG, segment)];
+        let pieces = [(0, DispatchPacket::SIZE), (Control::QUEUE, QUEUE_SIZE), (Control::KERNARG, segment)];
+        let pieces = pieces.map(|(offset, len)| Piece::constant(offset, len));
         let control = Control { memory: Allocation::with_pieces(memory, Control::KERNARG + segment, &pieces)? };
         let packet = DispatchPacket {
             private_segment_size: lane_size as u32,

@@ -3,17 +3,19 @@
 mod support;
 
 use gcnjit_rt::code_object::{KernelCode, Rsrc1, Rsrc2, UserSgpr};
-use gcnjit_rt::gds::Gds;
+use gcnjit_rt::dispatch::RESIDENT_WAVES;
 use gcnjit_rt::kernarg::layout;
 use gcnjit_rt::memory::{LDS_APERTURE, PRIVATE_APERTURE};
 use gcnjit_rt::{
-    ArgError, Cause, DispatchError, Engine, Env, Geometry, Kernarg, Kernel, Launch, Memory, Options, Stats, Stop, Trap,
-    Value, Wave, dispatch,
+    ArgError, Cause, DispatchError, Engine, Env, Geometry, Hardware, Kernarg, Kernel, Launch, Memory, Options, Stats,
+    Stop, Stopper, Trap, Value, Wave, dispatch,
 };
 use proptest::prelude::*;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use std::thread;
+use std::time::{Duration, Instant};
 use support::{Fake, load};
 
 const SAXPY: &str = "saxpy/saxpy.gfx900.co";
@@ -32,13 +34,23 @@ fn run<E: Engine>(
     geometry: Geometry,
     threads: usize,
 ) -> Result<Stats, DispatchError> {
+    let options = Options { threads, slice: 100, ..Options::default() };
+    run_with(engine, &Hardware::with_memory(memory.clone()), kernel, geometry, &options)
+}
+
+fn run_with<E: Engine>(
+    engine: &E,
+    hardware: &Hardware,
+    kernel: &Kernel,
+    geometry: Geometry,
+    options: &Options<'_>,
+) -> Result<Stats, DispatchError> {
     let kernarg = Kernarg {
         bytes: vec![0; kernel.code().kernarg_size as usize],
         lds: kernel.code().lds_size,
         bindings: Vec::new(),
     };
-    let launch = Launch { kernel, geometry, kernarg: &kernarg };
-    dispatch(engine, memory, &Gds::new(), &launch, &Options { threads, slice: 100, cancel: None })
+    dispatch(engine, hardware, &Launch { kernel, geometry, kernarg: &kernarg }, options)
 }
 
 #[test]
@@ -178,7 +190,8 @@ fn check_pointers(wave: &Wave, env: &Env<'_>, kernel: &Kernel) {
     assert!(env.memory.load::<4>(kernarg + u64::from(kernel.code().kernarg_size) - 4).is_ok());
     let base = u64::from(wave.sgpr[0]) | u64::from(wave.sgpr[1] & 0xffff) << 32;
     let size = u64::from(wave.sgpr[2]);
-    assert_eq!((base, size), (env.scratch, 3 * 2048));
+    // Three waves a work-group, three work-groups.
+    assert_eq!((base, size), (env.scratch, 3 * 3 * 2048));
     assert!(env.memory.check(base, size, true).is_ok());
     // Swizzle enabled, no stride; index stride 64 and the lane's number added.
     assert_eq!(wave.sgpr[1] >> 16, 1 << 15);
@@ -272,15 +285,140 @@ fn a_spinning_grid_can_be_cancelled() {
         }
         Ok(Stop::Yield)
     });
-    let kernarg = Kernarg { bytes: vec![0; kernel.code().kernarg_size as usize], lds: 0, bindings: Vec::new() };
-    let launch = Launch {
-        kernel: &kernel,
-        geometry: Geometry::new([u32::MAX; 3].map(|x| x >> 12), [64, 1, 1]),
-        kernarg: &kernarg,
-    };
-    let options = Options { threads: 2, slice: 10, cancel: Some(&cancel) };
-    let result = dispatch(&engine, &memory, &Gds::new(), &launch, &options);
-    assert!(matches!(result, Err(DispatchError::Cancelled)));
+    let geometry = Geometry::new([u32::MAX; 3].map(|x| x >> 12), [64, 1, 1]);
+    let options = Options { threads: 2, slice: 10, cancel: Some(&cancel), ..Options::default() };
+    let result = run_with(&engine, &Hardware::with_memory(memory.clone()), &kernel, geometry, &options);
+    let Err(DispatchError::Stopped(stopped)) = result else { panic!("{result:?}") };
+    assert_eq!((stopped.by, stopped.pc), (Stopper::Cancel, kernel.entry()));
+    assert!(stopped.to_string().starts_with("saxpy: it was cancelled before its end, pc 0x"), "{stopped}");
+}
+
+/// Waves that do nothing but wait at barriers never use up a slice.
+#[test]
+fn a_deadline_ends_waves_that_wait_at_barriers_for_ever() {
+    let hardware = Hardware::new().unwrap();
+    let kernel = saxpy(&hardware.memory, |_| ());
+    let engine = Fake(|_: &mut Wave, _: &Env<'_>| Ok(Stop::Barrier));
+    for block in [64, 1024] {
+        let start = Instant::now();
+        let deadline = Some(start + Duration::from_millis(20));
+        let options = Options { threads: 2, deadline, ..Options::default() };
+        let geometry = Geometry::new([1 << 20, 1, 1], [block, 1, 1]);
+        let result = run_with(&engine, &hardware, &kernel, geometry, &options);
+        let Err(DispatchError::Stopped(stopped)) = result else { panic!("{result:?}") };
+        assert_eq!(stopped.by, Stopper::Deadline);
+        assert!((20..2000).contains(&start.elapsed().as_millis()), "{:?}", start.elapsed());
+    }
+}
+
+/// Every work-group waits until all have arrived, as grid-wide barriers do.
+#[test]
+fn work_groups_that_wait_for_each_other_get_on() {
+    for (threads, block) in [(1, 64), (3, 64), (2, 512)] {
+        let hardware = Hardware::new().unwrap();
+        let kernel = saxpy(&hardware.memory, |_| ());
+        let groups = RESIDENT_WAVES as u32 / (block / 64);
+        let arrived = AtomicU32::new(0);
+        let engine = Fake(|wave: &mut Wave, _: &Env<'_>| {
+            if wave.sgpr[50] == 0 {
+                wave.sgpr[50] = 1;
+                arrived.fetch_add(1, Relaxed);
+            }
+            Ok(if arrived.load(Relaxed) == RESIDENT_WAVES as u32 { Stop::End } else { Stop::Yield })
+        });
+        let options = Options { threads, ..Options::default() };
+        let geometry = Geometry::new([groups * block, 1, 1], [block, 1, 1]);
+        let stats = run_with(&engine, &hardware, &kernel, geometry, &options).unwrap();
+        assert_eq!((stats.groups, stats.waves), (groups.into(), RESIDENT_WAVES));
+    }
+}
+
+/// The first work-group waits for one that starts long after there is no room for all between them.
+#[test]
+fn a_work_group_that_waits_does_not_starve() {
+    let hardware = Hardware::new().unwrap();
+    let kernel = saxpy(&hardware.memory, |_| ());
+    let (last, turns) = (AtomicU32::new(0), AtomicU32::new(0));
+    let engine = Fake(|wave: &mut Wave, _: &Env<'_>| {
+        last.fetch_max(wave.group[0], Relaxed);
+        if wave.group[0] == 0 {
+            turns.fetch_add(1, Relaxed);
+        }
+        Ok(if wave.group[0] == 0 && last.load(Relaxed) < 9000 { Stop::Yield } else { Stop::End })
+    });
+    let options = Options { threads: 1, ..Options::default() };
+    run_with(&engine, &hardware, &kernel, Geometry::new([10_000 * 64, 1, 1], [64, 1, 1]), &options).unwrap();
+    let turns = turns.into_inner();
+    assert!((8000..10_000).contains(&turns), "it had {turns} turns while 10,000 work-groups ran");
+}
+
+/// Waves that leave their work-group waiting go on with their registers and LDS, on whatever thread.
+#[test]
+fn work_groups_keep_their_state_between_turns() {
+    let hardware = Hardware::new().unwrap();
+    let kernel = saxpy(&hardware.memory, |code| code.lds_size = 64);
+    let engine = Fake(|wave: &mut Wave, env: &Env<'_>| {
+        let (step, mine) = (wave.sgpr[50], wave.group[0] * 4 + wave.index);
+        if step > 0 {
+            assert_eq!(wave.vgpr[9], [mine + step; 64]);
+            assert_eq!(u32::from_le_bytes(env.lds.load(wave.index * 4)), mine ^ step);
+        }
+        wave.sgpr[50] += 1;
+        wave.vgpr[9] = [mine + step + 1; 64];
+        env.lds.store(wave.index * 4, (mine ^ (step + 1)).to_le_bytes());
+        Ok(if step == 40 { Stop::End } else { Stop::Yield })
+    });
+    let options = Options { threads: 3, ..Options::default() };
+    let stats = run_with(&engine, &hardware, &kernel, Geometry::new([256 * 300, 1, 1], [256, 1, 1]), &options).unwrap();
+    assert_eq!((stats.groups, stats.waves, stats.wave_instructions), (300, 1200, 1200 * 41));
+}
+
+#[test]
+fn as_many_threads_work_as_were_asked_for() {
+    let hardware = Hardware::new().unwrap();
+    let kernel = saxpy(&hardware.memory, |_| ());
+    for threads in [1, 2, 8] {
+        let seen = Mutex::new(HashSet::new());
+        let engine = Fake(|_: &mut Wave, _: &Env<'_>| {
+            let mut seen = seen.lock().unwrap();
+            seen.insert(thread::current().id());
+            Ok(if seen.len() == threads { Stop::End } else { Stop::Yield })
+        });
+        let options = Options { threads, ..Options::default() };
+        run_with(&engine, &hardware, &kernel, Geometry::new([64 * 100, 1, 1], [64, 1, 1]), &options).unwrap();
+        assert_eq!(seen.into_inner().unwrap().len(), threads);
+    }
+}
+
+/// A dispatch that keeps the only helper busy does not hold up another.
+#[test]
+fn dispatches_from_several_host_threads_do_not_wait_for_each_other() {
+    let hardware = Hardware::new().unwrap();
+    let kernel = saxpy(&hardware.memory, |_| ());
+    let (cancel, helped) = (AtomicBool::new(false), AtomicBool::new(false));
+    let geometry = Geometry::new([64 * 100, 1, 1], [64, 1, 1]);
+    thread::scope(|scope| {
+        let spinning = scope.spawn(|| {
+            let caller = thread::current().id();
+            let engine = Fake(|_: &mut Wave, _: &Env<'_>| {
+                helped.fetch_or(thread::current().id() != caller, Relaxed);
+                Ok(Stop::Yield)
+            });
+            let options = Options { threads: 2, cancel: Some(&cancel), ..Options::default() };
+            run_with(&engine, &hardware, &kernel, geometry, &options)
+        });
+        while !helped.load(Relaxed) {
+            thread::yield_now();
+        }
+        let start = Instant::now();
+        let engine = Fake(|_: &mut Wave, _: &Env<'_>| {
+            Ok(if start.elapsed() > Duration::from_millis(1) { Stop::End } else { Stop::Yield })
+        });
+        let options = Options { threads: 2, ..Options::default() };
+        assert_eq!(run_with(&engine, &hardware, &kernel, geometry, &options).unwrap().groups, 100);
+        cancel.store(true, Relaxed);
+        assert!(matches!(spinning.join().unwrap(), Err(DispatchError::Stopped(_))));
+    });
 }
 
 #[test]
@@ -295,12 +433,16 @@ fn impossible_launches_are_refused() {
     let error = refused(|code| code.required_group = Some([32, 1, 1]), geometry);
     assert!(error.to_string().contains("compiled for [32, 1, 1]"), "{error}");
     assert!(matches!(refused(|code| code.max_group = Some(32), geometry), DispatchError::GroupSize { .. }));
-    assert!(matches!(refused(|code| code.lds_size = 65537, geometry), DispatchError::Lds { asked: 65537, .. }));
+    let error = refused(|code| code.lds_size = 65537, geometry);
+    assert_eq!(error.to_string(), "saxpy: 65537 bytes of LDS, a work-group on gfx900 can have 65536");
+    let gfx600 = load(&memory, "saxpy/saxpy.gfx600.co", "saxpy", |code| code.lds_size = 32769);
+    let error = run(&engine, &memory, &gfx600, geometry, 1).unwrap_err();
+    assert!(matches!(error, DispatchError::Lds { asked: 32769, limit: 32768, .. }), "{error}");
     assert!(matches!(refused(|code| code.scratch_size = u32::MAX, geometry), DispatchError::Scratch { .. }));
     let kernel = saxpy(&memory, |_| ());
     let kernarg = Kernarg { bytes: vec![0; 8], lds: 0, bindings: Vec::new() };
     let launch = Launch { kernel: &kernel, geometry, kernarg: &kernarg };
-    let result = dispatch(&engine, &memory, &Gds::new(), &launch, &Options::default());
+    let result = dispatch(&engine, &Hardware::with_memory(memory.clone()), &launch, &Options::default());
     assert!(matches!(result, Err(DispatchError::Kernarg { given: 8, .. })));
 }
 

@@ -83,7 +83,7 @@ fn allocations_up_to_4_gib_do_not_cross_a_window() {
 #[test]
 fn pieces_have_their_own_rights() {
     let memory = Memory::new().unwrap();
-    let pieces = [Piece { offset: 0, len: 16, writable: false }, Piece { offset: 64, len: 16, writable: true }];
+    let pieces = [Piece::constant(0, 16), Piece::data(64, 16)];
     let a = memory.alloc_pieces(128, &pieces).unwrap();
     let view = memory.view();
     assert_eq!(view.store(a, &[1]), Err(Cause::ReadOnly));
@@ -99,7 +99,7 @@ fn pieces_have_their_own_rights() {
 #[test]
 fn a_cursor_says_what_its_view_says() {
     let memory = Memory::new().unwrap();
-    let pieces = [Piece { offset: 0, len: 16, writable: false }, Piece { offset: 64, len: 16, writable: true }];
+    let pieces = [Piece::constant(0, 16), Piece::data(64, 16)];
     let a = memory.alloc_pieces(128, &pieces).unwrap();
     let b = memory.alloc(8).unwrap();
     let view = memory.view();

@@ -15,7 +15,16 @@ pub struct Runner<'a> {
     pub buffers: Vec<Buffer<u8>>,
     /// One a launch of the plan.
     kernels: Vec<Kernel>,
-    threads: Option<usize>,
+    limits: Limits,
+}
+
+/// What launches may use.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Limits {
+    /// Threads, if not the device's.
+    pub threads: Option<usize>,
+    /// Time, each.
+    pub deadline: Option<Duration>,
 }
 
 /// What a repetition did.
@@ -37,7 +46,7 @@ impl<'a> Runner<'a> {
         plan: &'a Plan,
         device: &Device,
         module: &Module,
-        threads: Option<usize>,
+        limits: Limits,
     ) -> Result<Runner<'a>, Failure> {
         let kernels = plan.launches().map(|launch| module.kernel(&launch.kernel)).collect::<Result<_, _>>()?;
         let allocate = |buffer: &plan::Buffer| {
@@ -45,7 +54,7 @@ impl<'a> Runner<'a> {
             device.buffer(size).map_err(|error| Failure::usage(format!("{}: {error}", buffer.name)))
         };
         let buffers = plan.buffers.iter().map(allocate).collect::<Result<_, _>>()?;
-        Ok(Runner { plan, buffers, kernels, threads })
+        Ok(Runner { plan, buffers, kernels, limits })
     }
 
     /// The kernels of the launches, in order.
@@ -73,8 +82,11 @@ impl<'a> Runner<'a> {
             let args = launch.args.iter().enumerate().map(|(i, arg)| self.argument(arg, kinds.get(i), index));
             let sized = kernel.launch().grid(launch.grid).block(launch.block).offset(launch.offset);
             let mut described = sized.args(args).engine(engine);
-            if let Some(threads) = self.threads {
+            if let Some(threads) = self.limits.threads {
                 described = described.threads(threads);
+            }
+            if let Some(deadline) = self.limits.deadline {
+                described = described.deadline(deadline);
             }
             Ok(described.prepare()?)
         };

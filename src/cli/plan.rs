@@ -3,6 +3,7 @@
 use crate::cli::failure::Failure;
 use gcnjit::Dims;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Bytes that are copied or compared at once.
 const PIECE: usize = 1 << 16;
@@ -128,4 +129,10 @@ pub fn offset(text: &str) -> Result<[u64; 3], String> {
         *offset.get_mut(i).ok_or_else(|| format!("'{text}' has more than 3 dimensions"))? = super::value::size(part)?;
     }
     Ok(offset)
+}
+
+/// A time in seconds, such as 0.5.
+pub fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| format!("'{text}' is not a number of seconds"))?;
+    Duration::try_from_secs_f64(seconds).map_err(|error| format!("'{text}': {error}"))
 }

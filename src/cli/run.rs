@@ -1,6 +1,6 @@
 //! `gcnjit run`: launches kernels on files' contents.
 
-use crate::cli::exec::{Repetition, Runner};
+use crate::cli::exec::{Limits, Repetition, Runner};
 use crate::cli::failure::Failure;
 use crate::cli::input::{Input, Opened};
 use crate::cli::output::{self, Staged};
@@ -28,6 +28,9 @@ pub struct Args {
     /// Threads; 0 for as many as the host has processors.
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
+    /// Ends a launch that runs for longer, in seconds.
+    #[arg(long, value_name = "SECONDS", value_parser = plan::seconds)]
+    deadline: Option<Duration>,
     /// Timed repetitions after the checked one; every buffer is restored, untimed, before each.
     #[arg(long, value_name = "N", default_value_t = 0)]
     time: u32,
@@ -70,7 +73,7 @@ pub fn main(args: &Args) -> Result<(), Failure> {
         args.input.record(&opened).write(path)?;
     }
     let Opened { module, plan, build } = opened;
-    let runner = Runner::new(&plan, &device, &module, args.threads)?;
+    let runner = Runner::new(&plan, &device, &module, Limits { threads: args.threads, deadline: args.deadline })?;
     let (first, times) = repetitions(&runner, &plan, args)?;
     let report = Report { module: &module, runner: &runner, engine: args.engine.into(), build, first, times };
     if !args.json {

@@ -124,7 +124,7 @@ pub fn decode(view: &View, decoder: Decoder, pc: u64) -> Result<Inst, Box<Trap>>
     if !pc.is_multiple_of(4) {
         return Err(bad_jump());
     }
-    let range = view.find(pc).ok_or_else(bad_jump)?;
+    let range = view.code(pc).ok_or_else(bad_jump)?;
     let available = ((range.end - pc) / 4).min(4) as usize;
     let mut bytes = [0; 16];
     view.read(pc, &mut bytes[..available * 4]).map_err(|_| bad_jump())?;

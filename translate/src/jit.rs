@@ -25,7 +25,7 @@ pub enum Exit {
     End,
     /// s_barrier.
     Barrier,
-    /// The slice is used up.
+    /// The slice is used up or given up.
     Yield,
     /// The wave goes on at `wave.pc`, which is not part of the unit, or in another MODE.
     Jump,

@@ -17,7 +17,7 @@ macro_rules! sopp { ($then:ident) => { $then! { Sopp;
     s_setkill                  [0x0b 0x0b 0x0b 0x0b] () ! (simm16);
     s_waitcnt                  [0x0c 0x0c 0x0c 0x0c] () ! (simm16);
     s_sethalt                  [0x0d 0x0d 0x0d 0x0d] () ! (simm16) [EndsBlock];
-    s_sleep                    [0x0e 0x0e 0x0e 0x0e] () ! (simm16);
+    s_sleep                    [0x0e 0x0e 0x0e 0x0e] () ! (simm16) [EndsBlock];
     s_setprio                  [0x0f 0x0f 0x0f 0x0f] () ! (simm16);
     s_sendmsg                  [0x10 0x10 0x10 0x10] () ! (simm16) [Reads(M0)];
     s_sendmsghalt              [0x11 0x11 0x11 0x11] () ! (simm16) [Reads(M0), EndsBlock];

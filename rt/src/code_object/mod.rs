@@ -535,7 +535,10 @@ impl Loaded {
         let pieces: Vec<Piece> = image
             .segments
             .iter()
-            .map(|segment| Piece { offset: segment.offset, len: segment.size, writable: segment.writable })
+            .map(|segment| {
+                let Segment { offset, size: len, writable, executable, .. } = *segment;
+                Piece { offset, len, writable, executable }
+            })
             .collect();
         let place = Allocation::with_pieces(memory, image.size, &pieces)?;
         let base = place.address();

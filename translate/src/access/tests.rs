@@ -27,7 +27,7 @@ impl World {
     fn new() -> World {
         let memory = Memory::with_arena(1 << 30).unwrap();
         let data = memory.alloc(SIZE).unwrap();
-        let rom = memory.alloc_pieces(SIZE, &[Piece { offset: 0, len: SIZE, writable: false }]).unwrap();
+        let rom = memory.alloc_pieces(SIZE, &[Piece::constant(0, SIZE)]).unwrap();
         let world = World {
             view: memory.view(),
             _memory: memory,

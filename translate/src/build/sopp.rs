@@ -98,7 +98,13 @@ fn s_sethalt(b: &mut Builder, inst: &Inst) -> Result {
     Ok(())
 }
 
-without_effect! { s_sleep s_setprio }
+/// A wave that sleeps mostly waits for another one.
+fn s_sleep(b: &mut Builder, _: &Inst) -> Result {
+    b.term = Some(Term::Yield(b.next_pc));
+    Ok(())
+}
+
+without_effect! { s_setprio }
 
 /// Interrupts reach the host, which does nothing about them; the other messages belong to graphics and trap handlers.
 fn s_sendmsg(b: &mut Builder, inst: &Inst) -> Result {

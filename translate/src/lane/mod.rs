@@ -250,6 +250,8 @@ pub enum Term {
     End(u64),
     /// Wait for the work-group, then go on at the guest address.
     Barrier(u64),
+    /// Give up the rest of the slice, then go on at the guest address.
+    Yield(u64),
     /// Leave translated code and go on at the address: MODE changed, or the code there is found later.
     Reenter(u64),
     /// The wave stops here with the fault `TrapInstruction`.

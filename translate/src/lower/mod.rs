@@ -336,6 +336,7 @@ impl Lower<'_, '_> {
             }
             Term::End(pc) => self.leave(pc, Exit::End),
             Term::Barrier(pc) => self.leave(pc, Exit::Barrier),
+            Term::Yield(pc) => self.leave(pc, Exit::Yield),
             Term::Reenter(pc) => self.leave(pc, Exit::Jump),
             Term::Trap(pc) => self.leave(pc, Exit::Trap),
             Term::Halt(pc) => self.leave(pc, Exit::Halt),

@@ -84,7 +84,7 @@ pub fn needed(blocks: &[Block]) -> Vec<Vec<bool>> {
 fn exit(block: &Block, index: &HashMap<u64, usize>, entry: &[Scalars]) -> Scalars {
     let at = |pc: u64| index.get(&pc).map_or(Scalars::ALL, |i| entry[*i]);
     match block.term {
-        Term::Jump(pc) | Term::Barrier(pc) => at(pc),
+        Term::Jump(pc) | Term::Barrier(pc) | Term::Yield(pc) => at(pc),
         Term::Branch(_, yes, no) => at(yes).and(at(no)),
         _ => Scalars::ALL,
     }

@@ -1,0 +1,254 @@
+//! A running dispatch: what its threads do.
+
+use super::error::{DispatchError, Fault, Stopped, Stopper};
+use super::group::{Group, State};
+use super::queue::{Alone, Choice, Queue};
+use super::{Launch, Options, Stats};
+use crate::engine::{Engine, Env, Stop};
+use crate::hardware::Hardware;
+use crate::lds;
+use crate::memory::View;
+use crate::pool::Help;
+use crate::setup::{Items, Setup};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long the calling thread works alone. Waking helpers and waiting for them takes about as long.
+const PATIENCE: Duration = Duration::from_micros(50);
+/// How many slices a wave may use before its work-group gives way for the first time. Most work-groups are over by then
+/// and never leave the cache.
+const FIRST_TURN: u64 = 8;
+/// How many rounds without a yield pass between looks at the clock.
+const CLOCK_PERIOD: u32 = 16;
+
+/// A running dispatch, shared by its threads.
+pub(super) struct Job<'a, E> {
+    pub(super) engine: &'a E,
+    pub(super) view: View,
+    pub(super) hardware: &'a Hardware,
+    pub(super) launch: &'a Launch<'a>,
+    pub(super) options: &'a Options<'a>,
+    pub(super) setup: &'a Setup,
+    /// Work-groups in the grid.
+    pub(super) groups: u64,
+    /// The next one to start.
+    pub(super) next: Alone<AtomicU64>,
+    pub(super) queue: Queue,
+    pub(super) stop: AtomicBool,
+    pub(super) outcome: Mutex<Outcome>,
+}
+
+#[derive(Default)]
+pub(super) struct Outcome {
+    pub(super) stats: Stats,
+    pub(super) error: Option<DispatchError>,
+}
+
+/// Sets the flag when a thread panics, so that the others end too.
+struct StopOnPanic<'a>(&'a AtomicBool);
+
+impl Drop for StopOnPanic<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.store(true, Relaxed);
+        }
+    }
+}
+
+/// The dispatch is stopping; the error, if it is this thread's, is in the outcome.
+struct Stopping;
+
+/// What the calling thread has beside what helpers have.
+pub(super) struct Caller<'a> {
+    pub(super) help: &'a Help<'a>,
+    pub(super) since: Instant,
+}
+
+/// What a thread keeps between work-groups.
+struct Worker<'a, W> {
+    engine: W,
+    /// On the calling thread, until it has called for help.
+    caller: Option<Caller<'a>>,
+    items: Items,
+    /// Rounds since the last look at the clock.
+    rounds: u32,
+    stats: Stats,
+}
+
+impl<E: Engine> Job<'_, E> {
+    /// Runs work-groups until there is nothing left for this thread.
+    pub(super) fn work(&self, caller: Option<Caller<'_>>) {
+        let _guard = StopOnPanic(&self.stop);
+        let mut worker = Worker {
+            engine: self.engine.worker(),
+            caller,
+            items: Items::new(self.launch.geometry.block),
+            rounds: 0,
+            stats: Stats::default(),
+        };
+        let mut hand = None;
+        while let Some(mut group) = self.next_group(&mut worker, hand) {
+            if self.turn(&mut worker, &mut group).is_err() {
+                break;
+            }
+            hand = Some(group);
+        }
+        let mut outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
+        outcome.stats.groups += worker.stats.groups;
+        outcome.stats.waves += worker.stats.waves;
+        outcome.stats.wave_instructions += worker.stats.wave_instructions;
+    }
+
+    /// What a thread with `hand` in hand goes on with.
+    fn next_group(&self, worker: &mut Worker<'_, E::Worker>, hand: Option<Group>) -> Option<Group> {
+        if self.stop.load(Relaxed) {
+            return None;
+        }
+        let choice = match hand {
+            Some(group) if self.queue.is_empty() && group.is_over() => Choice::Start(group, self.take()?),
+            Some(group) if self.queue.is_empty() && self.next.0.load(Relaxed) >= self.groups => Choice::Resume(group),
+            hand => self.queue.exchange(hand, || self.take())?,
+        };
+        Some(match choice {
+            Choice::Resume(group) => group,
+            Choice::Start(mut group, linear) => {
+                self.start(worker, &mut group, self.launch.geometry.group(linear));
+                group
+            }
+        })
+    }
+
+    /// The next work-group of the grid. The counter can't wrap: it passes the end by few a thread.
+    fn take(&self) -> Option<u64> {
+        let more = self.next.0.load(Relaxed) < self.groups;
+        more.then(|| self.next.0.fetch_add(1, Relaxed)).filter(|linear| *linear < self.groups)
+    }
+
+    /// Puts LDS and waves in their initial state.
+    fn start(&self, worker: &mut Worker<'_, E::Worker>, group: &mut Group, coordinates: [u32; 3]) {
+        let size = self.launch.geometry.group_size(coordinates);
+        if worker.items.size != size {
+            worker.items = Items::new(size);
+        }
+        group.lds.reset(lds::granted(self.launch.kernarg.lds, self.launch.kernel.target()));
+        let count = worker.items.waves.len();
+        for (index, wave) in group.waves[..count].iter_mut().enumerate() {
+            self.setup.start(wave, coordinates, index, &worker.items, group.slot + index as u64);
+        }
+        group.states.clear();
+        group.states.resize(count, State::Ready);
+        group.begun = false;
+    }
+
+    /// Runs a work-group until it is over or its turn is.
+    fn turn(&self, worker: &mut Worker<'_, E::Worker>, group: &mut Group) -> Result<(), Stopping> {
+        let slices = if group.begun { 1 } else { FIRST_TURN };
+        group.begun = true;
+        let budget = self.options.slice.saturating_mul(slices * group.states.len() as u64);
+        let mut spent = 0u64;
+        while !group.is_over() && spent < budget {
+            self.look_outside(worker, group)?;
+            spent = spent.saturating_add(self.round(worker, group)?);
+            group.open_barrier();
+        }
+        if group.is_over() {
+            worker.stats.groups += 1;
+            worker.stats.waves += group.states.len() as u64;
+            worker.stats.wave_instructions += group.executed();
+        }
+        Ok(())
+    }
+
+    /// Runs each wave that is ready once, and returns what of the turn that used up: instructions, or a slice for a
+    /// wave that gave up the rest of it.
+    fn round(&self, worker: &mut Worker<'_, E::Worker>, group: &mut Group) -> Result<u64, Stopping> {
+        let mut spent = 0;
+        for index in 0..group.states.len() {
+            if group.states[index] == State::Ready {
+                spent += self.run_wave(worker, group, index)?;
+            }
+        }
+        self.call_help(worker);
+        Ok(spent)
+    }
+
+    fn run_wave(&self, worker: &mut Worker<'_, E::Worker>, group: &mut Group, index: usize) -> Result<u64, Stopping> {
+        let env = Env {
+            target: self.launch.kernel.target(),
+            memory: &self.view,
+            scratch: self.setup.scratch.address(),
+            lds: &group.lds,
+            gds: &self.hardware.gds,
+            stop: &self.stop,
+            slice: self.options.slice,
+        };
+        let wave = &mut group.waves[index];
+        let before = wave.executed;
+        let stop = match self.engine.run(&mut worker.engine, wave, &env) {
+            Ok(stop) => stop,
+            Err(trap) => {
+                let (kernel, target) = (&self.launch.kernel.code().name, self.launch.kernel.target());
+                let fault = Fault::new(*trap, wave, kernel, &self.view, target);
+                return Err(self.fail(DispatchError::Fault(Box::new(fault))));
+            }
+        };
+        let executed = wave.executed - before;
+        let (state, spent) = match stop {
+            Stop::End => (State::Ended, executed),
+            Stop::Barrier => (State::Waiting, executed),
+            Stop::Yield => {
+                worker.rounds = CLOCK_PERIOD;
+                (State::Ready, executed.max(self.options.slice))
+            }
+        };
+        group.states[index] = state;
+        Ok(spent)
+    }
+
+    /// Calls the helpers, once, when the dispatch has lasted long enough.
+    fn call_help(&self, worker: &mut Worker<'_, E::Worker>) {
+        let Some(caller) = worker.caller.take_if(|caller| caller.since.elapsed() > PATIENCE) else { return };
+        if let Err(error) = caller.help.call() {
+            self.fail(DispatchError::Threads(error));
+        }
+    }
+
+    /// Looks whether the dispatch is to stop.
+    fn look_outside(&self, worker: &mut Worker<'_, E::Worker>, group: &Group) -> Result<(), Stopping> {
+        if self.stop.load(Relaxed) {
+            return Err(Stopping);
+        }
+        let by = if self.options.cancel.is_some_and(|cancel| cancel.load(Relaxed)) {
+            Stopper::Cancel
+        } else if self.is_late(&mut worker.rounds) {
+            Stopper::Deadline
+        } else {
+            return Ok(());
+        };
+        let wave = group.unfinished().expect("a work-group that is not over");
+        let (kernel, target) = (&self.launch.kernel.code().name, self.launch.kernel.target());
+        let stopped = Stopped::new(by, wave, kernel, &self.view, target);
+        Err(self.fail(DispatchError::Stopped(Box::new(stopped))))
+    }
+
+    /// Whether the deadline has passed. Asking the clock would cost as much as a short wave, so it is not always done.
+    fn is_late(&self, rounds: &mut u32) -> bool {
+        let Some(deadline) = self.options.deadline else { return false };
+        *rounds += 1;
+        if *rounds < CLOCK_PERIOD {
+            return false;
+        }
+        *rounds = 0;
+        Instant::now() >= deadline
+    }
+
+    /// Records the first error and stops all threads.
+    fn fail(&self, error: DispatchError) -> Stopping {
+        self.outcome.lock().unwrap_or_else(PoisonError::into_inner).error.get_or_insert(error);
+        self.stop.store(true, Relaxed);
+        Stopping
+    }
+}

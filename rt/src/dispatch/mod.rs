@@ -1,0 +1,172 @@
+//! Running a grid: work-groups over worker threads, waves of a work-group to their barriers and ends.
+//!
+//! A work-group has a turn on one thread, in which its waves run one after the other, each until it ends, waits at a
+//! barrier or has used up its slice; the barrier opens when all waves that have not ended wait at it. A work-group that
+//! is not over after its turn gives way to others: up to [`RESIDENT_WAVES`] waves are under way at the same time, so
+//! kernels whose work-groups wait for each other get on as they do on a GPU that such a grid fits on. Work-groups are
+//! started in order by a counter, so memory does not grow with the grid.
+//!
+//! The calling thread works too, and calls helpers from the device's pool once the grid has shown to be worth waking
+//! them. The first fault stops the dispatch; so do a deadline and a cancellation, which are looked for before every
+//! round of slices.
+
+mod error;
+mod group;
+mod job;
+mod queue;
+
+pub use error::{DispatchError, Fault, Stopped, Stopper};
+
+use crate::code_object::Kernel;
+use crate::engine::Engine;
+use crate::geometry::Geometry;
+use crate::hardware::Hardware;
+use crate::kernarg::Kernarg;
+use crate::lds;
+use crate::memory::Memory;
+use crate::setup::{Scratch, Setup};
+use crate::wave::LANES;
+use job::{Caller, Job};
+use queue::{Alone, Queue};
+use std::num::NonZero;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Waves under way at the same time, at least one work-group a thread: what the largest processor of these generations
+/// holds, 64 compute units of 40 waves. Waves take memory for registers they use, at most 64 KiB, once they are begun.
+pub const RESIDENT_WAVES: u64 = 64 * 40;
+/// Scratch beyond what one work-group a thread needs is not allocated for waves that may never be under way.
+const RESIDENT_SCRATCH: u64 = 256 << 20;
+
+/// What to run.
+#[derive(Clone, Copy, Debug)]
+pub struct Launch<'a> {
+    /// The kernel.
+    pub kernel: &'a Kernel,
+    /// The grid.
+    pub geometry: Geometry,
+    /// Arguments and LDS, from [`crate::kernarg::layout`].
+    pub kernarg: &'a Kernarg,
+}
+
+/// How to run it.
+#[derive(Clone, Copy, Debug)]
+pub struct Options<'a> {
+    /// Threads that run work-groups, the caller's included; 0 for as many as the host has.
+    pub threads: usize,
+    /// Roughly how many instructions a wave executes before another has its turn.
+    pub slice: u64,
+    /// Ends the dispatch with [`DispatchError::Stopped`] soon after it is set.
+    pub cancel: Option<&'a AtomicBool>,
+    /// Ends the dispatch with [`DispatchError::Stopped`] soon after this.
+    pub deadline: Option<Instant>,
+}
+
+impl Default for Options<'_> {
+    fn default() -> Self {
+        Options { threads: 0, slice: 1 << 13, cancel: None, deadline: None }
+    }
+}
+
+/// What a dispatch did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Work-groups run.
+    pub groups: u64,
+    /// Waves run.
+    pub waves: u64,
+    /// Instructions that waves executed.
+    pub wave_instructions: u64,
+    /// Wall-clock time of the execution alone.
+    pub time: Duration,
+}
+
+/// Runs a kernel over its grid and waits for it.
+///
+/// # Errors
+/// [`DispatchError`]: before anything has run if the kernel can't be launched like this, else where it was stopped.
+pub fn dispatch<E: Engine>(
+    engine: &E,
+    hardware: &Hardware,
+    launch: &Launch<'_>,
+    options: &Options<'_>,
+) -> Result<Stats, DispatchError> {
+    check(launch)?;
+    let groups = launch.geometry.groups();
+    let waves = waves(launch);
+    let threads = thread_count(options.threads, groups);
+    let room = room(launch, groups, threads, waves);
+    let setup = setup(launch, &hardware.memory, room * waves)?;
+    let job = Job {
+        engine,
+        view: hardware.memory.view(),
+        hardware,
+        launch,
+        options,
+        setup: &setup,
+        groups,
+        next: Alone(AtomicU64::new(0)),
+        queue: Queue::new(room as usize, waves as usize),
+        stop: AtomicBool::new(false),
+        outcome: Mutex::default(),
+    };
+    let since = Instant::now();
+    hardware.pool.with_help(threads - 1, &|_| job.work(None), |help| job.work(Some(Caller { help, since })));
+    let outcome = job.outcome.into_inner().unwrap_or_else(PoisonError::into_inner);
+    match outcome.error {
+        Some(error) => Err(error),
+        None => Ok(Stats { time: since.elapsed(), ..outcome.stats }),
+    }
+}
+
+/// Checks that the kernel can be launched like this.
+fn check(launch: &Launch<'_>) -> Result<(), DispatchError> {
+    launch.geometry.check()?;
+    let code = launch.kernel.code();
+    let (kernel, given) = (|| code.name.clone(), launch.geometry.block);
+    if let Some(required) = code.required_group.filter(|required| *required != given) {
+        return Err(DispatchError::GroupSize { kernel: kernel(), given, expected: format!("{required:?}") });
+    }
+    if let Some(max) = code.max_group.filter(|max| *max < given.iter().product()) {
+        return Err(DispatchError::GroupSize { kernel: kernel(), given, expected: format!("at most {max}") });
+    }
+    if launch.kernarg.bytes.len() < code.kernarg_size as usize {
+        let (given, expected) = (launch.kernarg.bytes.len(), code.kernarg_size);
+        return Err(DispatchError::Kernarg { kernel: kernel(), given, expected });
+    }
+    let (asked, target) = (launch.kernarg.lds, launch.kernel.target());
+    let limit = lds::limit(target);
+    if asked > limit {
+        return Err(DispatchError::Lds { kernel: kernel(), asked, target, limit });
+    }
+    Ok(())
+}
+
+fn thread_count(asked: usize, groups: u64) -> usize {
+    let threads = match asked {
+        0 => thread::available_parallelism().map_or(1, NonZero::get),
+        asked => asked,
+    };
+    threads.min(usize::try_from(groups).unwrap_or(usize::MAX)).max(1)
+}
+
+/// Waves of a whole work-group.
+fn waves(launch: &Launch<'_>) -> u64 {
+    u64::from(launch.geometry.block.iter().product::<u32>()).div_ceil(LANES as u64)
+}
+
+/// How many work-groups may be under way.
+fn room(launch: &Launch<'_>, groups: u64, threads: usize, waves: u64) -> u64 {
+    let scratch = waves * Scratch::wave_size(launch.kernel.code());
+    let fit = RESIDENT_SCRATCH.checked_div(scratch).unwrap_or(u64::MAX);
+    (RESIDENT_WAVES / waves).min(fit).min(groups).max(threads as u64)
+}
+
+fn setup(launch: &Launch<'_>, memory: &Memory, slots: u64) -> Result<Setup, DispatchError> {
+    let code = launch.kernel.code();
+    let too_much = || DispatchError::Scratch { kernel: code.name.clone(), lane: code.scratch_size, slots };
+    let scratch = Scratch::new(code, memory, slots).ok_or_else(too_much)??;
+    Ok(Setup::new(launch.kernel, &launch.geometry, launch.kernarg, scratch, memory)?)
+}
