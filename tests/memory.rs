@@ -56,8 +56,7 @@ impl Bench {
     fn new() -> Bench {
         let memory = Memory::with_arena(1 << 30).expect("an arena");
         let code = memory.alloc(4096).expect("a page of code");
-        let mixed =
-            [Piece::data(0, 1024), Piece::constant(1024, 1024)];
+        let mixed = [Piece::data(0, 1024), Piece::constant(1024, 1024)];
         let mixed = memory.alloc_pieces(2048, &mixed).expect("memory of both kinds");
         let region = |len: u64| memory.alloc(len).expect("memory");
         let starts = [(region(8192), 8192), (region(524), 524), (mixed, 1024), (region(SCRATCH * 64), SCRATCH * 64)];

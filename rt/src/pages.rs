@@ -11,7 +11,7 @@ pub(crate) const PAGE: u64 = 4096;
 /// Bytes of memory that the host has.
 pub(crate) fn host_memory() -> u64 {
     let info = rustix::system::sysinfo();
-    u64::from(info.totalram).saturating_mul(u64::from(info.mem_unit).max(1))
+    info.totalram.saturating_mul(u64::from(info.mem_unit).max(1))
 }
 
 /// A reserved range of host addresses. Nothing in it is accessible until it is committed.

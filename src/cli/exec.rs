@@ -42,12 +42,7 @@ pub struct Repetition {
 
 impl<'a> Runner<'a> {
     /// Finds the kernels and allocates the buffers.
-    pub fn new(
-        plan: &'a Plan,
-        device: &Device,
-        module: &Module,
-        limits: Limits,
-    ) -> Result<Runner<'a>, Failure> {
+    pub fn new(plan: &'a Plan, device: &Device, module: &Module, limits: Limits) -> Result<Runner<'a>, Failure> {
         let kernels = plan.launches().map(|launch| module.kernel(&launch.kernel)).collect::<Result<_, _>>()?;
         let allocate = |buffer: &plan::Buffer| {
             let size = usize::try_from(buffer.size).unwrap_or(usize::MAX);

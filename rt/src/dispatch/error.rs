@@ -75,12 +75,7 @@ impl fmt::Display for Stopped {
 
 impl std::error::Error for Stopped {}
 
-fn write_place(
-    f: &mut fmt::Formatter<'_>,
-    instruction: Option<&str>,
-    [x, y, z]: [u32; 3],
-    wave: u32,
-) -> fmt::Result {
+fn write_place(f: &mut fmt::Formatter<'_>, instruction: Option<&str>, [x, y, z]: [u32; 3], wave: u32) -> fmt::Result {
     if let Some(instruction) = instruction {
         write!(f, " ({instruction})")?;
     }
