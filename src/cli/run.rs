@@ -4,7 +4,7 @@ use crate::cli::exec::{Limits, Repetition, Runner};
 use crate::cli::failure::Failure;
 use crate::cli::input::{Input, Opened};
 use crate::cli::output::{self, Staged};
-use crate::cli::plan::Plan;
+use crate::cli::plan::{self, Plan};
 use crate::cli::progress::Progress;
 use crate::cli::report::Report;
 use crate::cli::{print, report};
