@@ -8,6 +8,7 @@ use crate::fenv;
 use crate::lane::Fenv;
 use crate::libcall;
 use crate::lower::{self, Planned, Shaping};
+use crate::wide;
 use cranelift_codegen as codegen;
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
@@ -77,6 +78,9 @@ pub struct Unit {
     pub clif: String,
     entry: Entry,
     module: Option<JITModule>,
+    /// Its segments, which the function calls.
+    #[expect(dead_code, reason = "kept for as long as the function")]
+    wide: Option<wide::Code>,
 }
 
 // SAFETY: the module is touched again only when the unit is dropped, by its last owner; until then the code is
@@ -118,22 +122,26 @@ fn host_isa() -> OwnedTargetIsa {
 /// [`Trap::Host`] if the code generator has no code for something, or the host no memory for the result.
 pub fn compile(id: usize, blocks: Vec<Planned>, mode: Mode, shaping: Shaping) -> Result<Unit, Box<Trap>> {
     let isa = host();
+    let refused = |what: String| {
+        let pc = blocks.first().map_or(0, |planned| planned.block.pc);
+        Box::new(Trap::Host { pc, what })
+    };
+    let wide = wide::is_available().then(|| wide::Code::assemble(&blocks)).transpose();
+    let wide = wide.map_err(|error| refused(error.to_string()))?;
     let mut module = JITModule::new(JITBuilder::with_isa(isa.clone(), default_libcall_names()));
     let mut context = module.make_context();
     context.func.signature = lower::signature(isa.default_call_conv());
-    lower::lower(&mut context.func, isa.as_ref(), &blocks, mode, shaping);
+    lower::lower(&mut context.func, isa.as_ref(), &blocks, mode, shaping, wide.as_ref());
     let clif = if cfg!(debug_assertions) { context.func.display().to_string() } else { String::new() };
-    let function = define(&mut module, &mut context, id).map_err(|error| {
-        let pc = blocks.first().map_or(0, |planned| planned.block.pc);
-        Box::new(Trap::Host { pc, what: error.to_string() })
-    })?;
+    let function = define(&mut module, &mut context, id).map_err(|error| refused(error.to_string()))?;
     let code_size = context.compiled_code().map_or(0, |code| code.code_buffer().len());
+    let code_size = code_size + wide.as_ref().map_or(0, wide::Code::size);
     let address = module.get_finalized_function(function);
     // SAFETY: the function was just compiled with this signature and calling convention.
     let entry = unsafe { std::mem::transmute::<*const u8, Entry>(address) };
     let entries = blocks.iter().enumerate().map(|(i, planned)| (planned.block.pc, i as u32)).collect();
     let accesses = blocks.iter().map(|planned| planned.block.accesses.len()).sum();
-    Ok(Unit { id, mode, blocks, entries, accesses, code_size, clif, entry, module: Some(module) })
+    Ok(Unit { id, mode, blocks, entries, accesses, code_size, clif, entry, module: Some(module), wide })
 }
 
 fn define(module: &mut JITModule, context: &mut codegen::Context, id: usize) -> Result<FuncId, Box<ModuleError>> {

@@ -15,6 +15,7 @@ pub mod libcall;
 pub mod lower;
 pub mod pass;
 pub mod single;
+pub mod wide;
 
 pub use cache::{Jit, JitStats, Worker};
 pub use single::Single;

@@ -4,7 +4,8 @@
 //! all guest state is in [`Wave`]; inside one, uniform values are CLIF scalars and lane values exist in a segment's
 //! loop only. On return `wave.pc` is where the wave goes on.
 //!
-//! The frame has the slots of the plan. Floating point: see [`crate::fenv`].
+//! The frame has the slots of the plan. Floating point: see [`crate::fenv`]. Where the host has the wider back end,
+//! segments are calls of its code ([`crate::wide`]); elsewhere they are loops of 128-bit vectors here.
 
 mod scalar;
 mod segment;
@@ -14,11 +15,13 @@ use crate::fenv;
 use crate::jit::{Context, Exit};
 use crate::lane::{Block, Fenv, Node, Op, Shape, Term, Ty, Value};
 use crate::libcall;
+use crate::pass::demand::Demand;
 use crate::pass::segment::{Plan, Step};
+use crate::wide;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{
-    self, AbiParam, InstBuilder, JumpTableData, MemFlagsData, Signature, StackSlot, StackSlotData, StackSlotKind,
+    self, AbiParam, InstBuilder, JumpTableData, MemFlagsData, Signature, StackSlotData, StackSlotKind,
 };
 use cranelift_codegen::isa::{CallConv, TargetIsa};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
@@ -56,19 +59,30 @@ pub fn signature(call_conv: CallConv) -> Signature {
 }
 
 /// Builds the function of `blocks`; entry `i` is block `i`.
-pub fn lower(func: &mut ir::Function, isa: &dyn TargetIsa, blocks: &[Planned], mode: Mode, shaping: Shaping) {
+///
+/// With `wide` given, segments are calls of its code, which has to live as long as the function.
+pub fn lower(
+    func: &mut ir::Function,
+    isa: &dyn TargetIsa,
+    blocks: &[Planned],
+    mode: Mode,
+    shaping: Shaping,
+    wide: Option<&wide::Code>,
+) {
     let mut frontend = FunctionBuilderContext::new();
     let mut fb = FunctionBuilder::new(func, &mut frontend);
-    let frame = frame(&mut fb, blocks);
     let entry = fb.create_block();
     fb.append_block_params_for_function_params(entry);
     let guest: Vec<ir::Block> = blocks.iter().map(|_| fb.create_block()).collect();
     let targets = blocks.iter().map(|planned| planned.block.pc).zip(guest.iter().copied()).collect();
     fb.switch_to_block(entry);
     let params = fb.block_params(entry).to_vec();
+    let rows = SCRATCH_ROWS + blocks.iter().map(|planned| planned.plan.slot_count).max().unwrap_or(0);
+    let scalars = rows * size_of::<Row>();
+    let frame = frame(&mut fb, scalars + wide.map_or(0, wide::Code::frame_bytes));
     dispatch(&mut fb, params[2], &guest);
     let mut first_site = 0;
-    for (planned, start) in blocks.iter().zip(&guest) {
+    for (index, (planned, start)) in blocks.iter().zip(&guest).enumerate() {
         fb.switch_to_block(*start);
         let mut lower = Lower {
             fb: &mut fb,
@@ -78,6 +92,9 @@ pub fn lower(func: &mut ir::Function, isa: &dyn TargetIsa, blocks: &[Planned], m
             wave: params[0],
             context: params[1],
             frame,
+            scalars,
+            wide,
+            index,
             mode,
             shaping,
             call_conv: isa.default_call_conv(),
@@ -92,11 +109,16 @@ pub fn lower(func: &mut ir::Function, isa: &dyn TargetIsa, blocks: &[Planned], m
     fb.finalize(isa.frontend_config());
 }
 
-fn frame(fb: &mut FunctionBuilder<'_>, blocks: &[Planned]) -> StackSlot {
-    let slots = blocks.iter().map(|planned| planned.plan.slot_count).max().unwrap_or(0) + SCRATCH_ROWS;
-    let bytes = (slots * size_of::<Row>()) as u32;
-    fb.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, bytes, 4))
+/// The address of a frame of so many bytes. The stack is aligned for the host's calls, rows want more.
+fn frame(fb: &mut FunctionBuilder<'_>, bytes: usize) -> ir::Value {
+    let data = StackSlotData::new(StackSlotKind::ExplicitSlot, (bytes + FRAME_ALIGNMENT) as u32, 4);
+    let slot = fb.create_sized_stack_slot(data);
+    let address = fb.ins().stack_addr(I64, slot, FRAME_ALIGNMENT as i32 - 1);
+    fb.ins().band_imm_s(address, -(FRAME_ALIGNMENT as i64))
 }
+
+/// Bytes of a cache line, and of the widest vector.
+const FRAME_ALIGNMENT: usize = 64;
 
 /// Rows at the start of the frame for uniform arguments of libcalls: three, of 64 bits each.
 const SCRATCH_ROWS: usize = 6;
@@ -120,7 +142,13 @@ struct Lower<'a, 'f> {
     targets: &'a HashMap<u64, ir::Block>,
     wave: ir::Value,
     context: ir::Value,
-    frame: StackSlot,
+    /// The address of the frame.
+    frame: ir::Value,
+    /// Where in the frame segments of the wider back end find their scalars.
+    scalars: usize,
+    wide: Option<&'a wide::Code>,
+    /// The block's number in the unit.
+    index: usize,
     mode: Mode,
     shaping: Shaping,
     call_conv: CallConv,
@@ -296,9 +324,18 @@ impl Lower<'_, '_> {
         self.fb.ins().iadd_imm_s(address, first as i64)
     }
 
+    /// The address of so many bytes into the frame.
+    fn frame_at(&mut self, offset: usize) -> ir::Value {
+        self.fb.ins().iadd_imm_s(self.frame, offset as i64)
+    }
+
+    fn demand(&self, rank: usize) -> Demand<'_> {
+        Demand { block: self.block, plan: self.plan, rank }
+    }
+
     fn slot(&mut self, value: Value) -> ir::Value {
         let row = SCRATCH_ROWS + self.plan.slots[&value];
-        self.fb.ins().stack_addr(I64, self.frame, (row * size_of::<Row>()) as i32)
+        self.frame_at(row * size_of::<Row>())
     }
 
     fn read_lane(&mut self, value: Value, rank: usize) {

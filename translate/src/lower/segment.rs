@@ -2,9 +2,9 @@
 
 use super::vector::Lanes;
 use super::{Lower, SCRATCH_ROWS};
-use crate::lane::{Node, Op, Shape, Ty, Value};
-use crate::pass::live::is_cheap;
+use crate::lane::{Node, Shape, Ty, Value};
 use crate::pass::segment::Segment;
+use crate::wide;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8X16, I32X4, I64};
 use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData};
@@ -46,11 +46,46 @@ pub(super) struct Body {
 impl Lower<'_, '_> {
     /// Emits the segment; afterwards its bits are uniform values.
     pub(super) fn segment(&mut self, rank: usize, segment: &Segment) {
+        match self.wide {
+            Some(code) => self.call_segment(code, rank, segment),
+            None => self.inline_segment(rank, segment),
+        }
+    }
+
+    /// Calls the wider back end's code.
+    fn call_segment(&mut self, code: &wide::Code, rank: usize, segment: &Segment) {
+        let entry = code.entry(self.index, rank);
+        let scalars = self.frame_at(self.scalars);
+        for (i, value) in entry.scalars.iter().enumerate() {
+            let scalar = self.uniform(*value);
+            let scalar = match self.block.node(*value).ty {
+                Ty::B64 => scalar,
+                Ty::B1 => {
+                    let wide = self.fb.ins().uextend(I64, scalar);
+                    self.fb.ins().ineg(wide)
+                }
+                _ => self.fb.ins().uextend(I64, scalar),
+            };
+            self.fb.ins().store(MemFlagsData::trusted(), scalar, scalars, 8 * i as i32);
+        }
         if let Some(fenv) = segment.fenv {
             self.set_fenv(fenv);
         }
-        let exec = self.exec_of(rank, segment);
-        self.compute_scalars(rank, segment);
+        let slots = self.frame_at(SCRATCH_ROWS * size_of::<Row>());
+        self.call_host(code.address(entry), &[self.wave, slots, scalars], None);
+        for (i, value) in segment.bits.iter().enumerate() {
+            let at = 8 * (entry.scalars.len() + i) as i32;
+            self.uniform[value.index()] = Some(self.fb.ins().load(I64, MemFlagsData::trusted(), scalars, at));
+        }
+    }
+
+    /// Emits loops of 128-bit vectors.
+    fn inline_segment(&mut self, rank: usize, segment: &Segment) {
+        if let Some(fenv) = segment.fenv {
+            self.set_fenv(fenv);
+        }
+        let exec = self.demand(rank).exec();
+        self.compute_scalars(rank);
         let join = self.fb.create_block();
         let results: Vec<ir::Value> = segment.bits.iter().map(|_| self.fb.append_block_param(join, I64)).collect();
         match exec.map(|exec| (exec, self.uniform(exec))) {
@@ -71,78 +106,20 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// The mask most of the segment is under: the last one that is spread in it.
-    fn exec_of(&self, rank: usize, segment: &Segment) -> Option<Value> {
-        let needed = self.needed(rank, segment, None);
-        let spread = needed.iter().rev().find(|value| self.block.node(**value).op == Op::Spread);
-        spread.map(|value| self.block.node(*value).args[0])
-    }
-
     /// Computes every scalar that the loop uses, before the versions part.
-    fn compute_scalars(&mut self, rank: usize, segment: &Segment) {
-        for value in self.needed(rank, segment, None) {
+    fn compute_scalars(&mut self, rank: usize) {
+        for value in self.demand(rank).needed(None) {
             if self.block.node(value).shape == Shape::Uniform {
                 self.uniform(value);
             }
         }
     }
 
-    /// The values that the roots need in this segment, in program order. With `full` given, that mask is all
-    /// ones, and what only inactive lanes would need is left out.
-    fn needed(&self, rank: usize, segment: &Segment, full: Option<Value>) -> Vec<Value> {
-        let mut needed = vec![false; self.block.nodes.len()];
-        let mut work: Vec<Value> = segment.spills.clone();
-        work.extend(segment.sets.iter().chain(&segment.bits).map(|root| self.block.node(*root).args[0]));
-        while let Some(value) = work.pop() {
-            let value = self.resolved(value, rank, full);
-            if std::mem::replace(&mut needed[value.index()], true) || self.is_loaded(value, rank) {
-                continue;
-            }
-            let node = self.block.node(value);
-            if node.shape == Shape::Lane {
-                work.extend(node.args());
-            }
-        }
-        let numbered = needed.iter().enumerate().filter(|(_, needed)| **needed);
-        numbered.map(|(i, _)| Value(i as u32)).collect()
-    }
-
-    /// Looks through operations that do nothing when the mask `full` is all ones.
-    pub(super) fn resolved(&self, value: Value, rank: usize, full: Option<Value>) -> Value {
-        if self.is_loaded(value, rank) {
-            return value;
-        }
-        let node = self.block.node(value);
-        let is_full = |v: Value| full.is_some() && self.is_spread_of(v, full);
-        match node.op {
-            Op::Select if is_full(node.args[0]) => self.resolved(node.args[1], rank, full),
-            Op::And if node.ty == Ty::B1 && is_full(node.args[0]) => self.resolved(node.args[1], rank, full),
-            Op::And if node.ty == Ty::B1 && is_full(node.args[1]) => self.resolved(node.args[0], rank, full),
-            _ => value,
-        }
-    }
-
-    fn is_spread_of(&self, value: Value, mask: Option<Value>) -> bool {
-        let node = self.block.node(value);
-        node.op == Op::Spread && Some(node.args[0]) == mask
-    }
-
-    /// Whether segment `rank` finds the value in its slot instead of computing it.
-    pub(super) fn is_loaded(&self, value: Value, rank: usize) -> bool {
-        let node = self.block.node(value);
-        if node.shape == Shape::Uniform {
-            return false;
-        }
-        let here = self.plan.ranks[value.index()] == Some(rank) && !node.is_row();
-        let in_file = node.op == Op::Vgpr && self.plan.in_file_for_segment(value, rank);
-        !here && !in_file && !is_cheap(self.block, value) && self.plan.slots.contains_key(&value)
-    }
-
     fn version(&mut self, rank: usize, segment: &Segment, exec: Option<Value>, version: Version, join: ir::Block) {
         let full = if version == Version::Full { exec } else { None };
-        let needed = self.needed(rank, segment, full);
+        let needed = self.demand(rank).needed(full);
         let splats = self.splats(&needed);
-        let frame = self.fb.ins().stack_addr(I64, self.frame, (SCRATCH_ROWS * size_of::<Row>()) as i32);
+        let frame = self.frame_at(SCRATCH_ROWS * size_of::<Row>());
         let zero = self.fb.ins().iconst(I64, 0);
         let (body_block, next) = (self.fb.create_block(), self.fb.create_block());
         let offset = self.fb.append_block_param(body_block, I64);
@@ -156,7 +133,7 @@ impl Lower<'_, '_> {
         let frame = self.fb.ins().iadd(frame, offset);
         let lanes = vec![None; self.block.nodes.len()];
         let mut body = Body { version, rank, exec, lanes, splats, offset, wave, frame, nibbles: HashMap::new() };
-        if version == Version::Masked && self.is_idle_without(segment, exec) {
+        if version == Version::Masked && self.demand(rank).is_idle_without(exec) {
             self.skip_idle_chunk(&mut body, exec.expect("only masked work is idle"), next, &carried);
         }
         for value in needed {
@@ -182,27 +159,6 @@ impl Lower<'_, '_> {
         let again: Vec<ir::BlockArg> = std::iter::once(advanced).chain(found.iter().copied()).map(Into::into).collect();
         let done: Vec<ir::BlockArg> = found.iter().copied().map(Into::into).collect();
         self.fb.ins().brif(more, body, &again, join, &done);
-    }
-
-    /// Whether a chunk without active lanes changes nothing: all writes are blended under the mask.
-    fn is_idle_without(&self, segment: &Segment, exec: Option<Value>) -> bool {
-        let blended = |root: &Value| {
-            let set = self.block.node(*root);
-            let value = self.block.node(set.args[0]);
-            let old = |v: Value| self.block.node(v);
-            value.op == Op::Select
-                && self.is_spread_of(value.args[0], exec)
-                && old(value.args[2]).op == Op::Vgpr
-                && old(value.args[2]).imm & 0xff == set.imm
-        };
-        let masked = |root: &Value| {
-            let mask = self.block.node(self.block.node(*root).args[0]);
-            mask.op == Op::And && mask.args().any(|arg| self.is_spread_of(arg, exec))
-        };
-        exec.is_some()
-            && segment.spills.is_empty()
-            && segment.sets.iter().all(blended)
-            && segment.bits.iter().all(masked)
     }
 
     fn skip_idle_chunk(&mut self, body: &mut Body, exec: Value, next: ir::Block, carried: &[ir::Value]) {
@@ -257,19 +213,19 @@ impl Lower<'_, '_> {
     ) -> Vec<ir::Value> {
         for set in &segment.sets {
             let node = *self.block.node(*set);
-            let value = self.lanes_of(body, self.resolved(node.args[0], body.rank, full), Ty::B32);
+            let value = self.lanes_of(body, self.demand(body.rank).resolved(node.args[0], full), Ty::B32);
             let row = offset_of!(Wave, vgpr) + node.imm as usize * size_of::<Row>();
             self.store_row(&value, body.wave, row);
         }
         for spill in &segment.spills {
             let ty = self.block.node(*spill).ty;
-            let value = self.lanes_of(body, self.resolved(*spill, body.rank, full), ty);
+            let value = self.lanes_of(body, self.demand(body.rank).resolved(*spill, full), ty);
             self.store_slot(body, *spill, &value);
         }
         let mut result = Vec::new();
         for (root, carried) in segment.bits.iter().zip(carried) {
             let node: Node = *self.block.node(*root);
-            let mask = self.lanes_of(body, self.resolved(node.args[0], body.rank, full), Ty::B1);
+            let mask = self.lanes_of(body, self.demand(body.rank).resolved(node.args[0], full), Ty::B1);
             result.push(self.collect_bits(&mask, *carried));
         }
         result

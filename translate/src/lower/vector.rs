@@ -18,7 +18,7 @@ impl Lower<'_, '_> {
     /// Computes a lane node for this chunk.
     pub(super) fn lane_value(&mut self, body: &mut Body, value: Value, full: Option<Value>) -> Lanes {
         let node = *self.block.node(value);
-        if self.is_loaded(value, body.rank) {
+        if self.demand(body.rank).is_loaded(value) {
             return self.load_slot(body, value);
         }
         match node.op {
@@ -29,7 +29,7 @@ impl Lower<'_, '_> {
                 let args: Vec<Lanes> = node
                     .args()
                     .map(|arg| {
-                        let arg = self.resolved(arg, body.rank, full);
+                        let arg = self.demand(body.rank).resolved(arg, full);
                         self.lanes_of(body, arg, self.block.node(arg).ty)
                     })
                     .collect();

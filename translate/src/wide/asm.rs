@@ -1,0 +1,565 @@
+//! An assembler for the instructions that segments are made of: AVX-512 on whole registers, masks, and the frame of
+//! a loop.
+//!
+//! Names and encodings are Intel's (Software Developer's Manual, volume 2, "EVEX"). An [`Evex`] row says what an
+//! instruction is; operands are always result, first source, second source, and the second may be memory. Constants
+//! live in a pool behind the code and are found relative to the instruction pointer.
+
+use std::collections::HashMap;
+
+/// A 512-bit vector register, 0 to 31.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Zmm(pub u8);
+
+/// A mask register, 0 to 7. K0 as the mask of an operation means none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct K(pub u8);
+
+/// The general registers in use; none that a called function must keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gpr {
+    /// The loop's counter.
+    Rax = 0,
+    /// The frame, in chunks of quadwords.
+    Rcx = 1,
+    /// The segment's scalars.
+    Rdx = 2,
+    /// The frame, in chunks of dwords.
+    Rsi = 6,
+    /// The wave, in chunks of dwords.
+    Rdi = 7,
+    /// The segment's scalars, in chunks of mask bits.
+    R8 = 8,
+    /// The lanes' numbers, in chunks of dwords.
+    R9 = 9,
+}
+
+/// An address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mem {
+    /// Register plus offset.
+    At(Gpr, i32),
+    /// Offset in the pool.
+    Pool(usize),
+}
+
+/// The operand that may be in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rm {
+    /// A register.
+    Reg(u8),
+    /// As many bytes as the instruction takes.
+    Mem(Mem),
+    /// One element for all lanes.
+    Broadcast(Mem),
+}
+
+impl From<Zmm> for Rm {
+    fn from(zmm: Zmm) -> Rm {
+        Rm::Reg(zmm.0)
+    }
+}
+
+/// Bytes that a memory operand has, which is also the unit of short offsets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tuple {
+    /// 64, or an element that is broadcast.
+    Full,
+    /// 32.
+    Half,
+    /// One element.
+    One,
+}
+
+/// An EVEX instruction on 512-bit registers.
+#[derive(Clone, Copy, Debug)]
+pub struct Evex {
+    map: u8,
+    prefix: u8,
+    wide: bool,
+    opcode: u8,
+    tuple: Tuple,
+}
+
+/// Opcode maps and mandatory prefixes, in their encodings.
+const M0F: u8 = 1;
+const M0F38: u8 = 2;
+const M0F3A: u8 = 3;
+const NP: u8 = 0;
+const P66: u8 = 1;
+const PF3: u8 = 2;
+const PF2: u8 = 3;
+const W0: bool = false;
+const W1: bool = true;
+
+macro_rules! evex {
+    ($($name:ident $prefix:ident $map:ident $w:ident $opcode:literal $tuple:ident;)*) => {
+        /// The instructions, by their mnemonics.
+        #[allow(missing_docs, reason = "Intel's mnemonics")]
+        pub mod op {
+            use super::*;
+            $(pub const $name: Evex =
+                Evex { map: $map, prefix: $prefix, wide: $w, opcode: $opcode, tuple: Tuple::$tuple };)*
+            /// All of them.
+            #[cfg(test)]
+            pub const ALL: &[(&str, Evex)] = &[$((stringify!($name), $name)),*];
+        }
+    };
+}
+
+evex! {
+    VPADDD P66 M0F W0 0xfe Full;
+    VPADDQ P66 M0F W1 0xd4 Full;
+    VPSUBD P66 M0F W0 0xfa Full;
+    VPSUBQ P66 M0F W1 0xfb Full;
+    VPMULLD P66 M0F38 W0 0x40 Full;
+    VPMULLQ P66 M0F38 W1 0x40 Full;
+    VPMULUDQ P66 M0F W1 0xf4 Full;
+    VPMULDQ P66 M0F38 W1 0x28 Full;
+    VPANDD P66 M0F W0 0xdb Full;
+    VPANDQ P66 M0F W1 0xdb Full;
+    VPORD P66 M0F W0 0xeb Full;
+    VPORQ P66 M0F W1 0xeb Full;
+    VPXORD P66 M0F W0 0xef Full;
+    VPXORQ P66 M0F W1 0xef Full;
+    VPMINUD P66 M0F38 W0 0x3b Full;
+    VPMINUQ P66 M0F38 W1 0x3b Full;
+    VPMAXUD P66 M0F38 W0 0x3f Full;
+    VPMAXUQ P66 M0F38 W1 0x3f Full;
+    VPMINSD P66 M0F38 W0 0x39 Full;
+    VPMINSQ P66 M0F38 W1 0x39 Full;
+    VPMAXSD P66 M0F38 W0 0x3d Full;
+    VPMAXSQ P66 M0F38 W1 0x3d Full;
+    VPSLLVD P66 M0F38 W0 0x47 Full;
+    VPSLLVQ P66 M0F38 W1 0x47 Full;
+    VPSRLVD P66 M0F38 W0 0x45 Full;
+    VPSRLVQ P66 M0F38 W1 0x45 Full;
+    VPSRAVD P66 M0F38 W0 0x46 Full;
+    VPSRAVQ P66 M0F38 W1 0x46 Full;
+    VPCMPD P66 M0F3A W0 0x1f Full;
+    VPCMPQ P66 M0F3A W1 0x1f Full;
+    VPCMPUD P66 M0F3A W0 0x1e Full;
+    VPCMPUQ P66 M0F3A W1 0x1e Full;
+    VPBLENDMD P66 M0F38 W0 0x64 Full;
+    VPBLENDMQ P66 M0F38 W1 0x64 Full;
+    VMOVDQA32 P66 M0F W0 0x6f Full;
+    VMOVDQA32_STORE P66 M0F W0 0x7f Full;
+    VPBROADCASTD P66 M0F38 W0 0x58 One;
+    VPBROADCASTQ P66 M0F38 W1 0x59 One;
+    VPMOVM2D PF3 M0F38 W0 0x38 Full;
+    VPMOVD2M PF3 M0F38 W0 0x39 Full;
+    VPERMT2D P66 M0F38 W0 0x7e Full;
+    VPMOVZXDQ P66 M0F38 W0 0x35 Half;
+    VPMOVSXDQ P66 M0F38 W0 0x25 Half;
+    VEXTRACTI64X4 P66 M0F3A W1 0x3b Half;
+    VINSERTI64X4 P66 M0F3A W1 0x3a Half;
+    VADDPS NP M0F W0 0x58 Full;
+    VADDPD P66 M0F W1 0x58 Full;
+    VSUBPS NP M0F W0 0x5c Full;
+    VSUBPD P66 M0F W1 0x5c Full;
+    VMULPS NP M0F W0 0x59 Full;
+    VMULPD P66 M0F W1 0x59 Full;
+    VDIVPS NP M0F W0 0x5e Full;
+    VDIVPD P66 M0F W1 0x5e Full;
+    VMAXPS NP M0F W0 0x5f Full;
+    VSQRTPS NP M0F W0 0x51 Full;
+    VSQRTPD P66 M0F W1 0x51 Full;
+    VFMADD213PS P66 M0F38 W0 0xa8 Full;
+    VFMADD213PD P66 M0F38 W1 0xa8 Full;
+    VFMADD231PS P66 M0F38 W0 0xb8 Full;
+    VFMADD231PD P66 M0F38 W1 0xb8 Full;
+    VRNDSCALEPS P66 M0F3A W0 0x08 Full;
+    VRNDSCALEPD P66 M0F3A W1 0x09 Full;
+    VCMPPS NP M0F W0 0xc2 Full;
+    VCMPPD P66 M0F W1 0xc2 Full;
+    VCVTDQ2PS NP M0F W0 0x5b Full;
+    VCVTUDQ2PS PF2 M0F W0 0x7a Full;
+    VCVTTPS2DQ PF3 M0F W0 0x5b Full;
+    VCVTTPS2UDQ NP M0F W0 0x78 Full;
+    VCVTDQ2PD PF3 M0F W0 0xe6 Half;
+    VCVTUDQ2PD PF3 M0F W0 0x7a Half;
+    VCVTPS2PD NP M0F W0 0x5a Half;
+    VCVTPD2PS P66 M0F W1 0x5a Full;
+}
+
+/// A VEX instruction on masks.
+#[derive(Clone, Copy, Debug)]
+struct Vex {
+    map: u8,
+    prefix: u8,
+    wide: bool,
+    long: bool,
+    opcode: u8,
+}
+
+impl Vex {
+    fn kmovw(opcode: u8) -> Vex {
+        Vex { map: M0F, prefix: NP, wide: W0, long: false, opcode }
+    }
+}
+
+/// Shifts by a constant: the extension of the opcode stands for the result's place, and the result for the first
+/// source's.
+#[derive(Clone, Copy, Debug)]
+pub struct ShiftBy {
+    wide: bool,
+    opcode: u8,
+    extension: u8,
+}
+
+impl ShiftBy {
+    /// Left.
+    pub fn left(wide: bool) -> ShiftBy {
+        ShiftBy { wide, opcode: if wide { 0x73 } else { 0x72 }, extension: 6 }
+    }
+
+    /// Logical right.
+    pub fn right(wide: bool) -> ShiftBy {
+        ShiftBy { wide, opcode: if wide { 0x73 } else { 0x72 }, extension: 2 }
+    }
+
+    /// Arithmetic right.
+    pub fn right_signed(wide: bool) -> ShiftBy {
+        ShiftBy { wide, opcode: 0x72, extension: 4 }
+    }
+}
+
+/// Operations on 16-bit masks: result, first source, second source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MaskOp {
+    /// Both.
+    And = 0x41,
+    /// Not the first, and the second.
+    Andn = 0x42,
+    /// Either.
+    Or = 0x45,
+    /// Equal.
+    Xnor = 0x46,
+    /// Different.
+    Xor = 0x47,
+    /// The first's low byte above the second's.
+    Unpack = 0x4b,
+}
+
+/// A place in the code to jump to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Label(usize);
+
+/// A jump whose target is not known yet.
+#[derive(Clone, Copy, Debug)]
+#[must_use = "it has to be bound"]
+pub struct Jump(usize);
+
+/// When to jump: on the flags of the last comparison or decrement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// Equal, or zero.
+    Zero = 0x84,
+    /// Not equal, or not zero.
+    NotZero = 0x85,
+}
+
+/// A 32-bit offset to something in the pool.
+struct PoolUse {
+    /// Where it is.
+    at: usize,
+    /// Where the instruction ends, which the offset is relative to.
+    end: usize,
+    /// The offset in the pool.
+    pool: usize,
+}
+
+/// Code and constants that grow.
+#[derive(Default)]
+pub struct Asm {
+    code: Vec<u8>,
+    pool: Vec<u8>,
+    constants: HashMap<Vec<u8>, usize>,
+    uses: Vec<PoolUse>,
+}
+
+impl Asm {
+    /// Nothing yet.
+    pub fn new() -> Asm {
+        Asm::default()
+    }
+
+    /// Here.
+    pub fn here(&self) -> Label {
+        Label(self.code.len())
+    }
+
+    /// Starts a function; the result is its offset in the code.
+    pub fn function(&mut self) -> usize {
+        while !self.code.len().is_multiple_of(32) {
+            self.code.push(0xcc);
+        }
+        self.code.len()
+    }
+
+    /// The constant's place in the pool; `bytes` is a power of two long, which it is aligned to.
+    pub fn constant(&mut self, bytes: &[u8]) -> Mem {
+        if let Some(known) = self.constants.get(bytes) {
+            return Mem::Pool(*known);
+        }
+        self.pool.resize(self.pool.len().next_multiple_of(bytes.len()), 0);
+        let at = self.pool.len();
+        self.pool.extend_from_slice(bytes);
+        self.constants.insert(bytes.to_vec(), at);
+        Mem::Pool(at)
+    }
+
+    /// Code, padding, pool.
+    pub fn finish(mut self) -> Vec<u8> {
+        let base = self.code.len().next_multiple_of(64);
+        for use_ in &self.uses {
+            let offset = (base + use_.pool) as i64 - use_.end as i64;
+            self.code[use_.at..use_.at + 4].copy_from_slice(&(offset as i32).to_le_bytes());
+        }
+        self.code.resize(base, 0xcc);
+        self.code.extend_from_slice(&self.pool);
+        self.code
+    }
+
+    /// An instruction on vectors.
+    pub fn v(&mut self, op: Evex, result: Zmm, first: Zmm, second: impl Into<Rm>) {
+        self.evex(op, result.0, first.0, second.into(), K(0), false, None);
+    }
+
+    /// An instruction on one vector.
+    pub fn v1(&mut self, op: Evex, result: Zmm, source: impl Into<Rm>) {
+        self.evex(op, result.0, 0, source.into(), K(0), false, None);
+    }
+
+    /// An instruction on one vector, with an immediate.
+    pub fn v1i(&mut self, op: Evex, result: Zmm, source: impl Into<Rm>, imm: u8) {
+        self.evex(op, result.0, 0, source.into(), K(0), false, Some(imm));
+    }
+
+    /// An instruction on two vectors, with an immediate.
+    pub fn vi(&mut self, op: Evex, result: Zmm, first: Zmm, second: impl Into<Rm>, imm: u8) {
+        self.evex(op, result.0, first.0, second.into(), K(0), false, Some(imm));
+    }
+
+    /// A blend: lanes of the mask from the second source, others from the first.
+    pub fn blend(&mut self, op: Evex, result: Zmm, mask: K, first: Zmm, second: impl Into<Rm>) {
+        self.evex(op, result.0, first.0, second.into(), mask, false, None);
+    }
+
+    /// An instruction on one vector that keeps the result's lanes outside of the mask.
+    pub fn merge(&mut self, op: Evex, result: Zmm, mask: K, source: impl Into<Rm>) {
+        self.evex(op, result.0, 0, source.into(), mask, false, None);
+    }
+
+    /// An instruction on one vector that clears lanes outside of the mask.
+    pub fn clear(&mut self, op: Evex, result: Zmm, mask: K, source: impl Into<Rm>) {
+        self.evex(op, result.0, 0, source.into(), mask, true, None);
+    }
+
+    /// A comparison: the result is a mask.
+    pub fn compare(&mut self, op: Evex, result: K, first: Zmm, second: impl Into<Rm>, predicate: u8) {
+        self.evex(op, result.0, first.0, second.into(), K(0), false, Some(predicate));
+    }
+
+    /// Lanes' sign bits as a mask, and back.
+    pub fn mask_of_signs(&mut self, result: K, source: Zmm) {
+        self.evex(op::VPMOVD2M, result.0, 0, source.into(), K(0), false, None);
+    }
+
+    /// See [`Asm::mask_of_signs`].
+    pub fn signs_of_mask(&mut self, result: Zmm, source: K) {
+        self.evex(op::VPMOVM2D, result.0, 0, Rm::Reg(source.0), K(0), false, None);
+    }
+
+    /// The upper 32 bytes, to the lower ones of the result.
+    pub fn upper(&mut self, result: Zmm, source: Zmm) {
+        self.evex(op::VEXTRACTI64X4, source.0, 0, result.into(), K(0), false, Some(1));
+    }
+
+    /// The first source with the second one's lower 32 bytes as its upper ones.
+    pub fn join(&mut self, result: Zmm, low: Zmm, high: Zmm) {
+        self.vi(op::VINSERTI64X4, result, low, high, 1);
+    }
+
+    /// Stores 64 bytes.
+    pub fn store(&mut self, to: Mem, from: Zmm) {
+        self.evex(op::VMOVDQA32_STORE, from.0, 0, Rm::Mem(to), K(0), false, None);
+    }
+
+    /// A shift by a constant.
+    pub fn shift(&mut self, op: ShiftBy, result: Zmm, source: impl Into<Rm>, by: u8) {
+        let row = Evex { map: M0F, prefix: P66, wide: op.wide, opcode: op.opcode, tuple: Tuple::Full };
+        self.evex(row, op.extension, result.0, source.into(), K(0), false, Some(by));
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "the fields of an encoding")]
+    fn evex(&mut self, op: Evex, reg: u8, first: u8, rm: Rm, mask: K, zero: bool, imm: Option<u8>) {
+        let (x, b) = match rm {
+            Rm::Reg(register) => (register >> 4 & 1, register >> 3 & 1),
+            Rm::Mem(mem) | Rm::Broadcast(mem) => (0, base(mem) >> 3),
+        };
+        let broadcast = matches!(rm, Rm::Broadcast(_));
+        let inverted = |bit: u8, place: u8| (bit ^ 1) << place;
+        let p0 = inverted(reg >> 3 & 1, 7) | inverted(x, 6) | inverted(b, 5) | inverted(reg >> 4 & 1, 4) | op.map;
+        let p1 = u8::from(op.wide) << 7 | (!first & 15) << 3 | 1 << 2 | op.prefix;
+        let p2 = u8::from(zero) << 7 | 2 << 5 | u8::from(broadcast) << 4 | inverted(first >> 4 & 1, 3) | mask.0;
+        self.code.extend([0x62, p0, p1, p2, op.opcode]);
+        let element = if op.wide { 8 } else { 4 };
+        let unit = match op.tuple {
+            Tuple::Full if !broadcast => 64,
+            Tuple::Half if !broadcast => 32,
+            _ => element,
+        };
+        self.modrm(reg & 7, rm, unit, imm);
+    }
+
+    /// The operand byte, the address, and the immediate. Short offsets count in units.
+    fn modrm(&mut self, reg: u8, rm: Rm, unit: i32, imm: Option<u8>) {
+        let reg = reg << 3;
+        match rm {
+            Rm::Reg(register) => self.code.push(0xc0 | reg | register & 7),
+            Rm::Mem(Mem::At(base, offset)) | Rm::Broadcast(Mem::At(base, offset)) => {
+                let base = base as u8 & 7;
+                match i8::try_from(offset / unit) {
+                    Ok(short) if offset % unit == 0 => self.code.extend([0x40 | reg | base, short as u8]),
+                    _ => {
+                        self.code.push(0x80 | reg | base);
+                        self.code.extend(offset.to_le_bytes());
+                    }
+                }
+            }
+            Rm::Mem(Mem::Pool(pool)) | Rm::Broadcast(Mem::Pool(pool)) => {
+                self.code.push(5 | reg);
+                let at = self.code.len();
+                self.code.extend([0; 4]);
+                let end = self.code.len() + usize::from(imm.is_some());
+                self.uses.push(PoolUse { at, end, pool });
+            }
+        }
+        self.code.extend(imm);
+    }
+
+    /// A VEX instruction on masks.
+    fn vex(&mut self, op: Vex, reg: u8, first: u8, rm: Rm, imm: Option<u8>) {
+        let b = match rm {
+            Rm::Reg(_) => 0,
+            Rm::Mem(mem) | Rm::Broadcast(mem) => base(mem) >> 3,
+        };
+        let p0 = 1 << 7 | 1 << 6 | (b ^ 1) << 5 | op.map;
+        let p1 = u8::from(op.wide) << 7 | (!first & 15) << 3 | u8::from(op.long) << 2 | op.prefix;
+        self.code.extend([0xc4, p0, p1, op.opcode]);
+        self.modrm(reg, rm, 1, imm);
+    }
+
+    /// Combines masks.
+    pub fn k(&mut self, op: MaskOp, result: K, first: K, second: K) {
+        let prefix = if op == MaskOp::Unpack { P66 } else { NP };
+        let row = Vex { map: M0F, prefix, wide: W0, long: true, opcode: op as u8 };
+        self.vex(row, result.0, first.0, Rm::Reg(second.0), None);
+    }
+
+    /// The mask's upper byte as the lower one.
+    pub fn k_upper(&mut self, result: K, source: K) {
+        let kshiftrw = Vex { map: M0F3A, prefix: P66, wide: W1, long: false, opcode: 0x30 };
+        self.vex(kshiftrw, result.0, 0, Rm::Reg(source.0), Some(8));
+    }
+
+    /// Loads 16 bits.
+    pub fn k_load(&mut self, result: K, from: Mem) {
+        self.vex(Vex::kmovw(0x90), result.0, 0, Rm::Mem(from), None);
+    }
+
+    /// Stores 16 bits.
+    pub fn k_store(&mut self, to: Mem, from: K) {
+        self.vex(Vex::kmovw(0x91), from.0, 0, Rm::Mem(to), None);
+    }
+
+    /// Copies a register.
+    pub fn mov(&mut self, to: Gpr, from: Gpr) {
+        let (to, from) = (to as u8, from as u8);
+        self.code.extend([0x48 | from >> 3 << 2 | to >> 3, 0x89, 0xc0 | (from & 7) << 3 | to & 7]);
+    }
+
+    /// The address of something in the pool.
+    pub fn lea(&mut self, to: Gpr, mem: Mem) {
+        let to = to as u8;
+        self.code.extend([0x48 | to >> 3 << 2, 0x8d]);
+        self.modrm(to & 7, Rm::Mem(mem), 1, None);
+    }
+
+    /// Loads a 32-bit constant.
+    pub fn mov_imm(&mut self, to: Gpr, value: i32) {
+        debug_assert!((to as u8) < 8);
+        self.code.push(0xb8 | to as u8);
+        self.code.extend(value.to_le_bytes());
+    }
+
+    /// Adds to a register.
+    pub fn add(&mut self, to: Gpr, value: i32) {
+        let to = to as u8;
+        self.code.extend([0x48 | to >> 3, 0x81, 0xc0 | to & 7]);
+        self.code.extend(value.to_le_bytes());
+    }
+
+    /// Counts down, setting flags.
+    pub fn dec(&mut self, register: Gpr) {
+        debug_assert!((register as u8) < 8);
+        self.code.extend([0xff, 0xc8 | register as u8]);
+    }
+
+    /// Compares 16 bits in memory with 0.
+    pub fn is_zero16(&mut self, base: Gpr, offset: i32) {
+        let base = base as u8;
+        self.code.extend([0x66, 0x40 | base >> 3, 0x83, 0xb8 | base & 7]);
+        self.code.extend(offset.to_le_bytes());
+        self.code.push(0);
+    }
+
+    /// Compares 64 bits in memory with all ones.
+    pub fn is_ones64(&mut self, base: Gpr, offset: i32) {
+        let base = base as u8;
+        self.code.extend([0x48 | base >> 3, 0x83, 0xb8 | base & 7]);
+        self.code.extend(offset.to_le_bytes());
+        self.code.push(0xff);
+    }
+
+    /// Clears 64 bits in memory.
+    pub fn clear64(&mut self, base: Gpr, offset: i32) {
+        let base = base as u8;
+        self.code.extend([0x48 | base >> 3, 0xc7, 0x80 | base & 7]);
+        self.code.extend(offset.to_le_bytes());
+        self.code.extend([0; 4]);
+    }
+
+    /// Jumps to somewhere further on.
+    pub fn jump(&mut self, when: When) -> Jump {
+        self.code.extend([0x0f, when as u8, 0, 0, 0, 0]);
+        Jump(self.code.len())
+    }
+
+    /// The target of a jump is here.
+    pub fn bind(&mut self, jump: Jump) {
+        let offset = (self.code.len() - jump.0) as i32;
+        self.code[jump.0 - 4..jump.0].copy_from_slice(&offset.to_le_bytes());
+    }
+
+    /// Jumps back.
+    pub fn jump_back(&mut self, when: When, to: Label) {
+        let end = self.code.len() + 6;
+        self.code.extend([0x0f, when as u8]);
+        self.code.extend((to.0 as i32 - end as i32).to_le_bytes());
+    }
+
+    /// Leaves the function; what was in the registers' upper parts is forgotten.
+    pub fn ret(&mut self) {
+        self.code.extend([0xc5, 0xf8, 0x77, 0xc3]);
+    }
+}
+
+/// The base register's number; addresses in the pool have none.
+fn base(mem: Mem) -> u8 {
+    match mem {
+        Mem::At(base, _) => base as u8,
+        Mem::Pool(_) => 0,
+    }
+}

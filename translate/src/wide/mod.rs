@@ -1,0 +1,203 @@
+//! A wider back end for segments: AVX-512 code for whole loops, where the host has it.
+//!
+//! Cranelift's vectors end at 128 bits. A segment is straight-line code on lanes inside a loop of four chunks of
+//! sixteen, so what it takes to use 512 bits is small: a [`schedule`] of its values, [`registers`] by furthest next
+//! use, an instruction or a few for each operation ([`select`]), and an assembler ([`asm`]). Everything else of a unit
+//! stays Cranelift's, which calls segments as functions.
+//!
+//! `fn(wave: *mut Wave, slots: *mut Row, scalars: *mut u64)`: the code reads and writes VGPRs and slots, reads uniform
+//! values from `scalars` and leaves mask bits there ([`Entry`]); behind them it stores what doesn't fit in registers.
+//! It runs in the environment of floats that the segment asks for. A scalar takes 64 bits: a B32 is zero-extended, a B1
+//! is all zeros or all ones.
+
+mod asm;
+mod registers;
+mod schedule;
+mod select;
+
+use crate::lane::{Op, Shape, Value};
+use crate::libcall::Level;
+use crate::lower::Planned;
+use crate::pass::demand::Demand;
+use crate::pass::segment::Plan;
+use asm::{Asm, Gpr, When};
+use gcnjit_rt::Row;
+use memmap2::{Mmap, MmapMut};
+use registers::Registers;
+use schedule::Schedule;
+use std::collections::HashMap;
+use std::io;
+use std::mem::size_of;
+
+/// Lanes of a chunk, and chunks of a row.
+const LANES: usize = 16;
+const CHUNKS: i32 = 4;
+
+/// The type of a segment's code.
+pub type SegmentCall = unsafe extern "C" fn(*mut gcnjit_rt::Wave, *mut Row, *mut u64);
+
+/// The code of a unit's segments.
+pub struct Code {
+    /// By block and step.
+    entries: HashMap<(usize, usize), Entry>,
+    memory: Mmap,
+}
+
+/// A segment's code and what it wants in `scalars`.
+pub struct Entry {
+    /// Where the code starts.
+    offset: usize,
+    /// The uniform values it reads, in order. Behind them it writes the bits of the segment's masks.
+    pub scalars: Vec<Value>,
+    /// Bytes it uses from `scalars` on.
+    pub bytes: usize,
+}
+
+/// Whether this host runs it.
+pub fn is_available() -> bool {
+    cfg!(all(target_arch = "x86_64", not(windows))) && Level::of_host() == Level::Avx512
+}
+
+impl Code {
+    /// Assembles all segments of a unit's blocks.
+    ///
+    /// # Errors
+    /// If the host has no memory for it.
+    pub fn assemble(blocks: &[Planned]) -> io::Result<Code> {
+        let mut asm = Asm::new();
+        let mut entries = HashMap::new();
+        for (index, Planned { block, plan }) in blocks.iter().enumerate() {
+            for (rank, step) in plan.steps.iter().enumerate() {
+                if !step.segment.is_empty() {
+                    entries.insert((index, rank), segment(&mut asm, Demand { block, plan, rank }));
+                }
+            }
+        }
+        let bytes = asm.finish();
+        let mut memory = MmapMut::map_anon(bytes.len().max(1))?;
+        memory[..bytes.len()].copy_from_slice(&bytes);
+        Ok(Code { entries, memory: memory.make_exec()? })
+    }
+
+    /// The code of a segment.
+    pub fn entry(&self, block: usize, rank: usize) -> &Entry {
+        &self.entries[&(block, rank)]
+    }
+
+    /// The address to call.
+    pub fn address(&self, entry: &Entry) -> usize {
+        self.memory.as_ptr() as usize + entry.offset
+    }
+
+    /// Bytes that the largest segment uses from `scalars` on.
+    pub fn frame_bytes(&self) -> usize {
+        self.entries.values().map(|entry| entry.bytes).max().unwrap_or(0)
+    }
+
+    /// Bytes of code and constants.
+    pub fn size(&self) -> usize {
+        self.memory.len()
+    }
+}
+
+/// Offsets in `scalars`.
+pub struct Layout {
+    scalars: Vec<Value>,
+    places: HashMap<Value, i32>,
+    bits: usize,
+    bytes: i32,
+}
+
+impl Layout {
+    fn new(demand: &Demand<'_>) -> Layout {
+        let stored = |value: &Value| {
+            let node = demand.node(*value);
+            node.shape == Shape::Uniform && (node.op != Op::Const || demand.is_spread(*value))
+        };
+        let scalars: Vec<Value> = demand.needed(None).into_iter().filter(stored).collect();
+        let places = scalars.iter().enumerate().map(|(i, value)| (*value, 8 * i as i32)).collect();
+        let bits = demand.segment().bits.len();
+        let bytes = 8 * (scalars.len() + bits) as i32;
+        Layout { scalars, places, bits, bytes }
+    }
+
+    /// Where a uniform value is.
+    fn scalar(&self, value: Value) -> i32 {
+        self.places[&value]
+    }
+
+    /// Where the bits of the segment's mask `index` go.
+    fn bits(&self, index: usize) -> i32 {
+        8 * (self.scalars.len() + index) as i32
+    }
+
+    /// Room for a value that leaves its register.
+    fn spill(&mut self, bytes: i32) -> i32 {
+        let at = (self.bytes + bytes - 1) / bytes * bytes;
+        self.bytes = at + bytes;
+        at
+    }
+}
+
+/// Emits a segment: one loop, or one for EXEC all ones and one for any.
+fn segment(asm: &mut Asm, demand: Demand<'_>) -> Entry {
+    let mut layout = Layout::new(&demand);
+    let exec = demand.exec();
+    let offset = asm.function();
+    if let Some(exec) = exec {
+        asm.is_ones64(Gpr::Rdx, layout.scalar(exec));
+        let full = asm.jump(When::Zero);
+        version(asm, demand, &mut layout, None);
+        asm.bind(full);
+        version(asm, demand, &mut layout, Some(exec));
+    } else {
+        version(asm, demand, &mut layout, None);
+    }
+    Entry { offset, scalars: layout.scalars, bytes: layout.bytes as usize }
+}
+
+/// Emits a loop over the chunks. With `full` given, that mask is all ones.
+fn version(asm: &mut Asm, demand: Demand<'_>, layout: &mut Layout, full: Option<Value>) {
+    let idle = if full.is_none() { demand.exec().filter(|exec| demand.is_idle_without(Some(*exec))) } else { None };
+    if idle.is_some() {
+        (0..layout.bits).for_each(|index| asm.clear64(Gpr::Rdx, layout.bits(index)));
+    }
+    asm.mov(Gpr::R8, Gpr::Rdx);
+    asm.mov(Gpr::Rcx, Gpr::Rsi);
+    let lanes = asm.constant(&lane_numbers());
+    asm.lea(Gpr::R9, lanes);
+    asm.mov_imm(Gpr::Rax, CHUNKS);
+    let top = asm.here();
+    let skip = idle.map(|exec| {
+        asm.is_zero16(Gpr::R8, layout.scalar(exec));
+        asm.jump(When::Zero)
+    });
+    let schedule = Schedule::new(&demand, full);
+    select::chunk(Registers::new(asm, demand, full, &schedule, layout));
+    if let Some(skip) = skip {
+        asm.bind(skip);
+    }
+    advance(asm);
+    asm.jump_back(When::NotZero, top);
+    asm.ret();
+}
+
+/// Moves on to the next chunk.
+fn advance(asm: &mut Asm) {
+    let dwords = 4 * LANES as i32;
+    for (register, bytes) in
+        [(Gpr::Rdi, dwords), (Gpr::Rsi, dwords), (Gpr::R9, dwords), (Gpr::Rcx, 2 * dwords), (Gpr::R8, LANES as i32 / 8)]
+    {
+        asm.add(register, bytes);
+    }
+    asm.dec(Gpr::Rax);
+}
+
+fn lane_numbers() -> Vec<u8> {
+    (0..64u32).flat_map(u32::to_le_bytes).collect()
+}
+
+/// The byte offset of a value's slot.
+fn row_of_slot(plan: &Plan, value: Value) -> i32 {
+    (plan.slots[&value] * size_of::<Row>()) as i32
+}

@@ -1,0 +1,304 @@
+//! Where values are while a chunk is worked on: in vector and mask registers, or in memory.
+//!
+//! A segment is straight-line code whose future is known, so the value whose next use is furthest away makes room. One
+//! that is in memory anyway (a scalar, a VGPR, a slot) is forgotten, others are stored behind the segment's scalars.
+//! A value of 64 bits takes two registers, lanes 0 to 7 and 8 to 15 of the chunk.
+
+use super::asm::{Asm, Gpr, K, Mem, Rm, Zmm, op};
+use super::schedule::Schedule;
+use super::{Layout, row_of_slot};
+use crate::lane::{Op, Shape, Ty, Value};
+use crate::pass::demand::Demand;
+use gcnjit_rt::{Row, Wave};
+use std::collections::HashMap;
+use std::mem::{offset_of, size_of};
+
+/// A register's worth of a value: the value, and which half of it.
+type Part = (Value, usize);
+
+/// Register assignment while a version of a segment is emitted.
+pub struct Registers<'a> {
+    /// Where instructions go.
+    pub asm: &'a mut Asm,
+    /// The segment.
+    pub demand: Demand<'a>,
+    /// The mask that is all ones.
+    pub full: Option<Value>,
+    /// What happens when.
+    pub schedule: &'a Schedule,
+    /// The event that is being emitted.
+    pub now: usize,
+    layout: &'a mut Layout,
+    vectors: [Option<Part>; 32],
+    masks: [Option<Value>; 8],
+    /// Registers in use by this event, a bit each.
+    pinned: u32,
+    pinned_masks: u8,
+    stored: HashMap<Part, i32>,
+}
+
+/// Where a part is in memory.
+#[derive(Clone, Copy)]
+enum Home {
+    /// All lanes.
+    Lanes(Mem),
+    /// One value for all.
+    One(Mem),
+}
+
+impl<'a> Registers<'a> {
+    /// All registers free.
+    pub fn new(
+        asm: &'a mut Asm,
+        demand: Demand<'a>,
+        full: Option<Value>,
+        schedule: &'a Schedule,
+        layout: &'a mut Layout,
+    ) -> Self {
+        Registers {
+            asm,
+            demand,
+            full,
+            schedule,
+            now: 0,
+            layout,
+            vectors: [None; 32],
+            masks: [None; 8],
+            pinned: 0,
+            // K0 can't mask an operation.
+            pinned_masks: 1,
+            stored: HashMap::new(),
+        }
+    }
+
+    /// Whether the value is the same in all lanes.
+    pub fn is_uniform(&self, value: Value) -> bool {
+        self.demand.node(value).shape == Shape::Uniform
+    }
+
+    fn is_wide(&self, value: Value) -> bool {
+        self.demand.node(value).ty == Ty::B64
+    }
+
+    fn part(&self, value: Value, half: usize) -> Part {
+        (value, if self.is_uniform(value) { 0 } else { half })
+    }
+
+    fn used_later(&self, value: Value) -> bool {
+        self.schedule.next_use(value, self.now + 1).is_some()
+    }
+
+    /// Whether no later event uses the value, so that its register may be overwritten.
+    pub fn is_last_use(&self, value: Value) -> bool {
+        !self.used_later(value)
+    }
+
+    /// Ends an event: registers of dead values and of temporaries are free.
+    pub fn next(&mut self) {
+        self.retire();
+        (self.pinned, self.pinned_masks) = (0, 1);
+        self.now += 1;
+    }
+
+    /// Frees registers of values that are not used after this event. What is there can still be read by the
+    /// instruction that comes next, and be overwritten by it.
+    pub fn retire(&mut self) {
+        for i in 0..32 {
+            if self.vectors[i].is_some_and(|(value, _)| !self.used_later(value)) {
+                self.vectors[i] = None;
+                self.pinned &= !(1 << i);
+            }
+        }
+        for i in 1..8 {
+            if self.masks[i].is_some_and(|value| !self.used_later(value)) {
+                self.masks[i] = None;
+                self.pinned_masks &= !(1 << i);
+            }
+        }
+    }
+
+    /// A register to write to until the end of the event.
+    pub fn fresh(&mut self) -> Zmm {
+        let free = (0..32).find(|i| self.vectors[*i].is_none() && self.pinned >> i & 1 == 0);
+        let register = free.unwrap_or_else(|| self.evict());
+        self.pinned |= 1 << register;
+        Zmm(register as u8)
+    }
+
+    fn evict(&mut self) -> usize {
+        let unpinned = (0..32).filter(|i| self.pinned >> i & 1 == 0);
+        let distance = |i: &usize| self.vectors[*i].and_then(|(value, _)| self.schedule.next_use(value, self.now));
+        let register = unpinned.max_by_key(distance).expect("an event needs less than 32 registers");
+        let part = self.vectors[register].take().expect("a free register would have been taken");
+        if self.home(part).is_none() {
+            let to = self.layout.spill(64);
+            self.asm.store(Mem::At(Gpr::Rdx, to), Zmm(register as u8));
+            self.stored.insert(part, to);
+        }
+        register
+    }
+
+    /// The register holds this half of the value from now on.
+    pub fn define(&mut self, value: Value, half: usize, register: Zmm) {
+        self.vectors[usize::from(register.0)] = Some((value, half));
+    }
+
+    fn home(&mut self, part: Part) -> Option<Home> {
+        let (value, half) = part;
+        if let Some(at) = self.stored.get(&part) {
+            return Some(Home::Lanes(Mem::At(Gpr::Rdx, *at)));
+        }
+        let node = self.demand.node(value);
+        if node.shape == Shape::Uniform {
+            let mem = match self.demand.block.as_const(value) {
+                Some(bits) => self.asm.constant(&bits.to_le_bytes()),
+                None => Mem::At(Gpr::Rdx, self.layout.scalar(value)),
+            };
+            return Some(Home::One(mem));
+        }
+        if self.demand.is_loaded(value) {
+            let row = row_of_slot(self.demand.plan, value);
+            let mem = if self.is_wide(value) {
+                Mem::At(Gpr::Rcx, row + 64 * half as i32)
+            } else {
+                Mem::At(Gpr::Rsi, row)
+            };
+            return Some(Home::Lanes(mem));
+        }
+        if self.schedule.is_computed(&self.demand, value) {
+            return None;
+        }
+        match node.op {
+            Op::Vgpr => Some(Home::Lanes(vgpr(node.imm & 0xff))),
+            Op::LaneId => Some(Home::Lanes(Mem::At(Gpr::R9, 0))),
+            _ => None,
+        }
+    }
+
+    /// The register of a half of a value.
+    pub fn vector(&mut self, value: Value, half: usize) -> Zmm {
+        let part = self.part(value, half);
+        if let Some(known) = self.vectors.iter().position(|held| *held == Some(part)) {
+            self.pinned |= 1 << known;
+            return Zmm(known as u8);
+        }
+        let register = self.fresh();
+        let home = self.home(part).expect("a value is computed before it is used");
+        self.load_home(home, register, self.is_wide(value));
+        self.vectors[usize::from(register.0)] = Some(part);
+        register
+    }
+
+    /// A copy of a half of a value, to be overwritten.
+    pub fn copy(&mut self, value: Value, half: usize) -> Zmm {
+        let source = self.operand(value, half);
+        let register = self.fresh();
+        self.load(register, source, self.is_wide(value));
+        register
+    }
+
+    /// A half of a value as an instruction's last operand: memory, if it is there and not needed again.
+    pub fn operand(&mut self, value: Value, half: usize) -> Rm {
+        let part = self.part(value, half);
+        if !self.vectors.contains(&Some(part)) {
+            match self.home(part) {
+                Some(Home::One(mem)) => return Rm::Broadcast(mem),
+                Some(Home::Lanes(mem)) if !self.used_later(value) => return Rm::Mem(mem),
+                _ => {}
+            }
+        }
+        self.vector(value, half).into()
+    }
+
+    fn load_home(&mut self, home: Home, to: Zmm, wide: bool) {
+        let source = match home {
+            Home::Lanes(mem) => Rm::Mem(mem),
+            Home::One(mem) => Rm::Broadcast(mem),
+        };
+        self.load(to, source, wide);
+    }
+
+    /// Copies an operand to a register.
+    pub fn load(&mut self, to: Zmm, from: Rm, wide: bool) {
+        match from {
+            Rm::Broadcast(mem) if wide => self.asm.v1(op::VPBROADCASTQ, to, Rm::Mem(mem)),
+            Rm::Broadcast(mem) => self.asm.v1(op::VPBROADCASTD, to, Rm::Mem(mem)),
+            _ => self.asm.v1(op::VMOVDQA32, to, from),
+        }
+    }
+
+    /// A mask register to write to until the end of the event.
+    pub fn fresh_mask(&mut self) -> K {
+        let free = (1..8).find(|i| self.masks[*i].is_none() && self.pinned_masks >> i & 1 == 0);
+        let register = free.unwrap_or_else(|| self.evict_mask());
+        self.pinned_masks |= 1 << register;
+        K(register as u8)
+    }
+
+    fn evict_mask(&mut self) -> usize {
+        let unpinned = (1..8).filter(|i| self.pinned_masks >> i & 1 == 0);
+        let distance = |i: &usize| self.masks[*i].and_then(|value| self.schedule.next_use(value, self.now));
+        let register = unpinned.max_by_key(distance).expect("an event needs less than 7 masks");
+        let value = self.masks[register].take().expect("a free register would have been taken");
+        let in_memory = self.stored.contains_key(&(value, 0)) || !self.schedule.is_computed(&self.demand, value);
+        if !in_memory {
+            let to = self.layout.spill(2);
+            self.asm.k_store(Mem::At(Gpr::Rdx, to), K(register as u8));
+            self.stored.insert((value, 0), to);
+        }
+        register
+    }
+
+    /// The register holds the B1 value from now on.
+    pub fn define_mask(&mut self, value: Value, register: K) {
+        self.masks[usize::from(register.0)] = Some(value);
+    }
+
+    /// The register of a B1 value.
+    pub fn mask(&mut self, value: Value) -> K {
+        if let Some(known) = self.masks.iter().position(|held| *held == Some(value)) {
+            self.pinned_masks |= 1 << known;
+            return K(known as u8);
+        }
+        let register = self.fresh_mask();
+        self.load_mask(value, register);
+        self.masks[usize::from(register.0)] = Some(value);
+        register
+    }
+
+    fn load_mask(&mut self, value: Value, to: K) {
+        let node = *self.demand.node(value);
+        if let Some(at) = self.stored.get(&(value, 0)) {
+            self.asm.k_load(to, Mem::At(Gpr::Rdx, *at));
+        } else if self.demand.is_loaded(value) {
+            let signs = self.fresh();
+            self.asm.v1(op::VMOVDQA32, signs, Rm::Mem(Mem::At(Gpr::Rsi, row_of_slot(self.demand.plan, value))));
+            self.asm.mask_of_signs(to, signs);
+        } else if self.full.is_some() && self.demand.is_spread_of(value, self.full) {
+            self.constant_mask(to, true);
+        } else if let Some(bits) = self.demand.block.as_const(value) {
+            self.constant_mask(to, bits != 0);
+        } else if node.shape == Shape::Uniform {
+            self.asm.k_load(to, Mem::At(Gpr::Rdx, self.layout.scalar(value)));
+        } else {
+            debug_assert_eq!(node.op, Op::Spread, "a value is computed before it is used");
+            self.asm.k_load(to, Mem::At(Gpr::R8, self.layout.scalar(node.args[0])));
+        }
+    }
+
+    /// This chunk of the bits of the segment's mask `index`.
+    pub fn bits(&self, index: usize) -> Mem {
+        Mem::At(Gpr::R8, self.layout.bits(index))
+    }
+
+    fn constant_mask(&mut self, to: K, ones: bool) {
+        let bits = if ones { u16::MAX } else { 0 };
+        let mem = self.asm.constant(&bits.to_le_bytes());
+        self.asm.k_load(to, mem);
+    }
+}
+
+/// This chunk of a VGPR.
+pub fn vgpr(register: u64) -> Mem {
+    Mem::At(Gpr::Rdi, (offset_of!(Wave, vgpr) + register as usize * size_of::<Row>()) as i32)
+}

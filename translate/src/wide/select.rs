@@ -1,0 +1,482 @@
+//! Instructions for the operations of a chunk: sixteen lanes, a B32 in one register, a B64 in two, a B1 in a mask.
+
+use super::asm::{Evex, K, MaskOp, Mem, Rm, ShiftBy, Zmm, op};
+use super::registers::{Registers, vgpr};
+use super::row_of_slot;
+use super::schedule::Event;
+use crate::lane::{Fcc, Icc, Node, Op, Ty, Value};
+
+/// Emits all events of a chunk.
+pub fn chunk(registers: Registers<'_>) {
+    let mut chunk = Chunk { r: registers };
+    let schedule = chunk.r.schedule;
+    for event in &schedule.events {
+        match *event {
+            Event::Load(value) => chunk.load(value),
+            Event::Compute(value) => chunk.compute(value),
+            Event::Set(root) => chunk.set(root),
+            Event::Keep(value) => chunk.keep(value),
+            Event::Bits(index) => chunk.bits(index),
+        }
+        chunk.r.next();
+    }
+}
+
+struct Chunk<'a> {
+    r: Registers<'a>,
+}
+
+impl Chunk<'_> {
+    fn load(&mut self, value: Value) {
+        let register = self.r.fresh();
+        let row = vgpr(self.r.demand.node(value).imm & 0xff);
+        self.r.load(register, Rm::Mem(row), false);
+        self.r.define(value, 0, register);
+    }
+
+    fn set(&mut self, root: Value) {
+        let node = *self.r.demand.node(root);
+        let value = self.r.demand.resolved(node.args[0], self.r.full);
+        let register = self.r.vector(value, 0);
+        self.r.asm.store(vgpr(node.imm), register);
+    }
+
+    fn keep(&mut self, kept: Value) {
+        use super::asm::Gpr::{Rcx, Rsi};
+        let row = row_of_slot(self.r.demand.plan, kept);
+        let value = self.r.demand.resolved(kept, self.r.full);
+        match self.r.demand.node(value).ty {
+            Ty::B64 => {
+                for half in 0..2 {
+                    let register = self.r.vector(value, half);
+                    self.r.asm.store(Mem::At(Rcx, row + 64 * half as i32), register);
+                }
+            }
+            Ty::B1 => {
+                let (mask, signs) = (self.r.mask(value), self.r.fresh());
+                self.r.asm.signs_of_mask(signs, mask);
+                self.r.asm.store(Mem::At(Rsi, row), signs);
+            }
+            _ => {
+                let register = self.r.vector(value, 0);
+                self.r.asm.store(Mem::At(Rsi, row), register);
+            }
+        }
+    }
+
+    fn bits(&mut self, index: usize) {
+        let root = self.r.demand.segment().bits[index];
+        let value = self.r.demand.resolved(self.r.demand.node(root).args[0], self.r.full);
+        let mask = self.r.mask(value);
+        let to = self.r.bits(index);
+        self.r.asm.k_store(to, mask);
+    }
+
+    fn compute(&mut self, value: Value) {
+        let mut node = *self.r.demand.node(value);
+        for arg in node.args.iter_mut().filter(|arg| **arg != Value::NONE) {
+            *arg = self.r.demand.resolved(*arg, self.r.full);
+        }
+        match node.op {
+            Op::And | Op::Or | Op::Xor | Op::Select if node.ty == Ty::B1 => self.logic(value, &node),
+            Op::Icmp(_) | Op::Fcmp(_) => self.compare(value, &node),
+            Op::Select => self.select(value, &node),
+            Op::Shl | Op::Shr | Op::Sar => self.shift(value, &node),
+            Op::Fma => self.fma(value, &node),
+            Op::FSqrt | Op::FFloor | Op::FCeil | Op::FTrunc | Op::FNearest => self.unary_float(value, &node),
+            Op::MulHiU | Op::MulHiS => self.multiply_high(value, &node),
+            Op::MulWide => self.multiply_wide(value, &node),
+            Op::Lo | Op::Hi => self.halve(value, &node),
+            Op::Pack => self.pack(value, &node),
+            Op::FToS => self.to_signed(value, &node),
+            Op::FToU => self.to_unsigned(value, &node),
+            Op::Demote => self.demote(value, &node),
+            Op::SExt | Op::Promote | Op::SToF | Op::UToF => self.convert(value, &node),
+            _ => self.binary(value, &node),
+        }
+    }
+
+    fn constant(&mut self, bits: u32) -> Mem {
+        self.r.asm.constant(&bits.to_le_bytes())
+    }
+
+    /// A register full of dwords from the pool.
+    fn table(&mut self, lane: impl Fn(u32) -> u32) -> Zmm {
+        let bytes: Vec<u8> = (0..16).flat_map(|i| lane(i).to_le_bytes()).collect();
+        let (mem, register) = (self.r.asm.constant(&bytes), self.r.fresh());
+        self.r.asm.v1(op::VMOVDQA32, register, Rm::Mem(mem));
+        register
+    }
+
+    /// One instruction a half.
+    fn binary(&mut self, value: Value, node: &Node) {
+        let (row, commutes) = binary_row(node);
+        let [mut a, mut b, _] = node.args;
+        if commutes && self.r.is_uniform(a) {
+            (a, b) = (b, a);
+        }
+        let halves = halves(node.ty);
+        for half in 0..halves {
+            let (first, second) = (self.r.vector(a, half), self.r.operand(b, half));
+            if half + 1 == halves {
+                self.r.retire();
+            }
+            let result = self.r.fresh();
+            self.r.asm.v(row, result, first, second);
+            self.r.define(value, half, result);
+        }
+    }
+
+    fn unary_float(&mut self, value: Value, node: &Node) {
+        let wide = node.ty == Ty::B64;
+        let row = match (node.op, wide) {
+            (Op::FSqrt, false) => op::VSQRTPS,
+            (Op::FSqrt, true) => op::VSQRTPD,
+            (_, false) => op::VRNDSCALEPS,
+            (_, true) => op::VRNDSCALEPD,
+        };
+        // The rounding of VRNDSCALE; 8 keeps it from raising the inexact flag.
+        let imm = match node.op {
+            Op::FFloor => Some(1 | 8),
+            Op::FCeil => Some(2 | 8),
+            Op::FTrunc => Some(3 | 8),
+            Op::FNearest => Some(8),
+            _ => None,
+        };
+        for half in 0..halves(node.ty) {
+            let (source, result) = (self.r.operand(node.args[0], half), self.r.fresh());
+            match imm {
+                Some(imm) => self.r.asm.v1i(row, result, source, imm),
+                None => self.r.asm.v1(row, result, source),
+            }
+            self.r.define(value, half, result);
+        }
+    }
+
+    fn logic(&mut self, value: Value, node: &Node) {
+        let [a, b, c] = node.args;
+        let (first, second) = (self.r.mask(a), self.r.mask(b));
+        let result = self.r.fresh_mask();
+        match node.op {
+            Op::And => self.r.asm.k(MaskOp::And, result, first, second),
+            Op::Or => self.r.asm.k(MaskOp::Or, result, first, second),
+            Op::Xor => self.r.asm.k(MaskOp::Xor, result, first, second),
+            _ => {
+                let (third, rest) = (self.r.mask(c), self.r.fresh_mask());
+                self.r.asm.k(MaskOp::And, result, first, second);
+                self.r.asm.k(MaskOp::Andn, rest, first, third);
+                self.r.asm.k(MaskOp::Or, result, result, rest);
+            }
+        }
+        self.r.define_mask(value, result);
+    }
+
+    fn compare(&mut self, value: Value, node: &Node) {
+        let [a, b, _] = node.args;
+        let ty = self.r.demand.node(a).ty;
+        if ty == Ty::B1 {
+            let (first, second, result) = (self.r.mask(a), self.r.mask(b), self.r.fresh_mask());
+            let row = if node.op == Op::Icmp(Icc::Eq) { MaskOp::Xnor } else { MaskOp::Xor };
+            self.r.asm.k(row, result, first, second);
+            return self.r.define_mask(value, result);
+        }
+        let (row, predicate) = comparison(node.op, ty == Ty::B64);
+        let mut result = self.compare_half(row, predicate, a, b, 0);
+        if ty == Ty::B64 {
+            let (upper, both) = (self.compare_half(row, predicate, a, b, 1), self.r.fresh_mask());
+            self.r.asm.k(MaskOp::Unpack, both, upper, result);
+            result = both;
+        }
+        self.r.define_mask(value, result);
+    }
+
+    fn compare_half(&mut self, row: Evex, predicate: u8, a: Value, b: Value, half: usize) -> K {
+        let (first, second) = (self.r.vector(a, half), self.r.operand(b, half));
+        let result = self.r.fresh_mask();
+        self.r.asm.compare(row, result, first, second, predicate);
+        result
+    }
+
+    fn select(&mut self, value: Value, node: &Node) {
+        let [mask, yes, no] = node.args;
+        let mask = self.r.mask(mask);
+        let wide = node.ty == Ty::B64;
+        let row = if wide { op::VPBLENDMQ } else { op::VPBLENDMD };
+        for half in 0..halves(node.ty) {
+            let mut mask = mask;
+            if half == 1 {
+                let upper = self.r.fresh_mask();
+                self.r.asm.k_upper(upper, mask);
+                mask = upper;
+            }
+            let yes = self.r.operand(yes, half);
+            if !wide && self.r.demand.block.as_const(no) == Some(0) {
+                let result = self.r.fresh();
+                match yes {
+                    Rm::Broadcast(mem) => self.r.asm.clear(op::VPBROADCASTD, result, mask, Rm::Mem(mem)),
+                    _ => self.r.asm.clear(op::VMOVDQA32, result, mask, yes),
+                }
+                self.r.define(value, half, result);
+                continue;
+            }
+            let no = self.r.vector(no, half);
+            let result = self.r.fresh();
+            self.r.asm.blend(row, result, mask, no, yes);
+            self.r.define(value, half, result);
+        }
+    }
+
+    /// Shifts take their amount modulo the width.
+    fn shift(&mut self, value: Value, node: &Node) {
+        let [source, amount, _] = node.args;
+        let wide = node.ty == Ty::B64;
+        let limit: u32 = if wide { 63 } else { 31 };
+        let (by, row) = match node.op {
+            Op::Shl => (ShiftBy::left(wide), if wide { op::VPSLLVQ } else { op::VPSLLVD }),
+            Op::Shr => (ShiftBy::right(wide), if wide { op::VPSRLVQ } else { op::VPSRLVD }),
+            _ => (ShiftBy::right_signed(wide), if wide { op::VPSRAVQ } else { op::VPSRAVD }),
+        };
+        let constant = self.r.demand.block.as_const(amount);
+        let amounts = if constant.is_some() { None } else { Some(self.amounts(amount, wide, limit)) };
+        for half in 0..halves(node.ty) {
+            let result = match (constant, amounts) {
+                (Some(constant), _) => {
+                    let (source, result) = (self.r.operand(source, half), self.r.fresh());
+                    self.r.asm.shift(by, result, source, constant as u8 & limit as u8);
+                    result
+                }
+                (None, amounts) => {
+                    let (source, result) = (self.r.vector(source, half), self.r.fresh());
+                    self.r.asm.v(row, result, source, amounts.expect("made above")[half]);
+                    result
+                }
+            };
+            self.r.define(value, half, result);
+        }
+    }
+
+    /// Amounts of a shift that is no constant, for both halves.
+    fn amounts(&mut self, amount: Value, wide: bool, limit: u32) -> [Zmm; 2] {
+        let limit = self.r.asm.constant(&u64::from(limit).to_le_bytes());
+        let masked = self.r.fresh();
+        if !wide || self.r.is_uniform(amount) {
+            // The scalar is there as 64 bits.
+            let source = self.r.operand(amount, 0);
+            self.r.load(masked, source, wide);
+            let row = if wide { op::VPANDQ } else { op::VPANDD };
+            self.r.asm.v(row, masked, masked, Rm::Broadcast(limit));
+            return [masked; 2];
+        }
+        let source = self.r.vector(amount, 0);
+        let upper = self.r.fresh();
+        self.r.asm.upper(upper, source);
+        self.r.asm.v1(op::VPMOVZXDQ, masked, source);
+        self.r.asm.v1(op::VPMOVZXDQ, upper, upper);
+        for amounts in [masked, upper] {
+            self.r.asm.v(op::VPANDQ, amounts, amounts, Rm::Broadcast(limit));
+        }
+        [masked, upper]
+    }
+
+    /// Of several NaNs the first factor's is the result, then the second's, then the addend's: so both forms have it
+    /// that take the factors in this order.
+    fn fma(&mut self, value: Value, node: &Node) {
+        let [a, b, c] = node.args;
+        let (by_factor, by_addend) = match node.ty {
+            Ty::B64 => (op::VFMADD213PD, op::VFMADD231PD),
+            _ => (op::VFMADD213PS, op::VFMADD231PS),
+        };
+        for half in 0..halves(node.ty) {
+            if self.r.is_uniform(c) && !self.r.is_uniform(b) {
+                let (factor, addend) = (self.r.vector(a, half), self.r.operand(c, half));
+                let result = self.overwritten(b, half, a, c);
+                self.r.asm.v(by_factor, result, factor, addend);
+                self.r.define(value, half, result);
+            } else {
+                let (factor, other) = (self.r.vector(a, half), self.r.operand(b, half));
+                let result = self.overwritten(c, half, a, b);
+                self.r.asm.v(by_addend, result, factor, other);
+                self.r.define(value, half, result);
+            }
+        }
+    }
+
+    /// A register with a value that may be overwritten: its own, if nobody needs the value again.
+    fn overwritten(&mut self, value: Value, half: usize, other: Value, another: Value) -> Zmm {
+        let alone = value != other && value != another && !self.r.is_uniform(value);
+        if alone && self.r.is_last_use(value) { self.r.vector(value, half) } else { self.r.copy(value, half) }
+    }
+
+    /// Products of even and of odd lanes, then their upper halves in turn.
+    fn multiply_high(&mut self, value: Value, node: &Node) {
+        let row = if node.op == Op::MulHiS { op::VPMULDQ } else { op::VPMULUDQ };
+        let (a, b) = (self.r.vector(node.args[0], 0), self.r.vector(node.args[1], 0));
+        let (even, odd, other) = (self.r.fresh(), self.r.fresh(), self.r.fresh());
+        self.r.asm.v(row, even, a, b);
+        self.r.asm.shift(ShiftBy::right(true), odd, a, 32);
+        self.r.asm.shift(ShiftBy::right(true), other, b, 32);
+        self.r.asm.v(row, odd, odd, other);
+        let order = self.table(|i| i / 2 * 2 + 1 + i % 2 * 16);
+        self.r.asm.v(op::VPERMT2D, even, order, odd);
+        self.r.define(value, 0, even);
+    }
+
+    fn multiply_wide(&mut self, value: Value, node: &Node) {
+        let [mut a, mut b, _] = node.args;
+        if self.r.is_uniform(a) {
+            (a, b) = (b, a);
+        }
+        let first = self.quadwords(op::VPMOVZXDQ, a);
+        let second = if self.r.is_uniform(b) {
+            let all = self.r.vector(b, 0);
+            [all; 2]
+        } else {
+            self.quadwords(op::VPMOVZXDQ, b)
+        };
+        for half in 0..2 {
+            let result = first[half];
+            self.r.asm.v(op::VPMULUDQ, result, first[half], second[half]);
+            self.r.define(value, half, result);
+        }
+    }
+
+    /// Sixteen dwords converted to two registers of quadwords.
+    fn quadwords(&mut self, row: Evex, source: Value) -> [Zmm; 2] {
+        let source = self.r.vector(source, 0);
+        let (low, high) = (self.r.fresh(), self.r.fresh());
+        self.r.asm.upper(high, source);
+        self.r.asm.v1(row, low, source);
+        self.r.asm.v1(row, high, high);
+        [low, high]
+    }
+
+    /// One dword of each quadword.
+    fn halve(&mut self, value: Value, node: &Node) {
+        let odd = u32::from(node.op == Op::Hi);
+        let result = self.r.copy(node.args[0], 0);
+        let upper = self.r.vector(node.args[0], 1);
+        let order = self.table(|i| 2 * i + odd);
+        self.r.asm.v(op::VPERMT2D, result, order, upper);
+        self.r.define(value, 0, result);
+    }
+
+    fn pack(&mut self, value: Value, node: &Node) {
+        let [low, high, _] = node.args;
+        if self.r.demand.block.as_const(high) == Some(0) {
+            let both = self.quadwords(op::VPMOVZXDQ, low);
+            return both.into_iter().enumerate().for_each(|(half, register)| self.r.define(value, half, register));
+        }
+        let high = self.r.vector(high, 0);
+        for half in 0..2 {
+            let result = self.r.copy(low, 0);
+            let order = self.table(|i| 8 * half as u32 + i / 2 + i % 2 * 16);
+            self.r.asm.v(op::VPERMT2D, result, order, high);
+            self.r.define(value, half, result);
+        }
+    }
+
+    /// The host's conversion gives -2^31 for all that is out of range: the lanes above it and NaNs are put right.
+    fn to_signed(&mut self, value: Value, node: &Node) {
+        const GREATER_OR_EQUAL: u8 = 0x1d;
+        const UNORDERED: u8 = 3;
+        let source = self.r.vector(node.args[0], 0);
+        let (result, mask) = (self.r.fresh(), self.r.fresh_mask());
+        let limit = self.constant(2_147_483_648.0_f32.to_bits());
+        let (most, zero) = (self.constant(i32::MAX as u32), self.constant(0));
+        self.r.asm.v1(op::VCVTTPS2DQ, result, source);
+        self.r.asm.compare(op::VCMPPS, mask, source, Rm::Broadcast(limit), GREATER_OR_EQUAL);
+        self.r.asm.merge(op::VPBROADCASTD, result, mask, Rm::Mem(most));
+        self.r.asm.compare(op::VCMPPS, mask, source, source, UNORDERED);
+        self.r.asm.merge(op::VPBROADCASTD, result, mask, Rm::Mem(zero));
+        self.r.define(value, 0, result);
+    }
+
+    /// The host's conversion gives 2^32 - 1 for all that is out of range: right above it. The maximum is its second
+    /// source, 0, for a NaN.
+    fn to_unsigned(&mut self, value: Value, node: &Node) {
+        let source = self.r.vector(node.args[0], 0);
+        let (zero, result) = (self.constant(0), self.r.fresh());
+        self.r.asm.v(op::VMAXPS, result, source, Rm::Broadcast(zero));
+        self.r.asm.v1(op::VCVTTPS2UDQ, result, result);
+        self.r.define(value, 0, result);
+    }
+
+    fn demote(&mut self, value: Value, node: &Node) {
+        let (low, high) = (self.r.operand(node.args[0], 0), self.r.operand(node.args[0], 1));
+        let (result, upper) = (self.r.fresh(), self.r.fresh());
+        self.r.asm.v1(op::VCVTPD2PS, result, low);
+        self.r.asm.v1(op::VCVTPD2PS, upper, high);
+        self.r.asm.join(result, result, upper);
+        self.r.define(value, 0, result);
+    }
+
+    fn convert(&mut self, value: Value, node: &Node) {
+        let row = match (node.op, node.ty) {
+            (Op::SExt, _) => op::VPMOVSXDQ,
+            (Op::Promote, _) => op::VCVTPS2PD,
+            (Op::SToF, Ty::B64) => op::VCVTDQ2PD,
+            (Op::UToF, Ty::B64) => op::VCVTUDQ2PD,
+            (Op::SToF, _) => op::VCVTDQ2PS,
+            _ => op::VCVTUDQ2PS,
+        };
+        if node.ty == Ty::B64 {
+            let both = self.quadwords(row, node.args[0]);
+            return both.into_iter().enumerate().for_each(|(half, register)| self.r.define(value, half, register));
+        }
+        let (source, result) = (self.r.operand(node.args[0], 0), self.r.fresh());
+        self.r.asm.v1(row, result, source);
+        self.r.define(value, 0, result);
+    }
+}
+
+/// Registers that a value takes.
+fn halves(ty: Ty) -> usize {
+    if ty == Ty::B64 { 2 } else { 1 }
+}
+
+/// The instruction, and whether the order of its sources doesn't matter. Floats' does: the first NaN is the result.
+fn binary_row(node: &Node) -> (Evex, bool) {
+    let wide = node.ty == Ty::B64;
+    let pick = |narrow, other| if wide { other } else { narrow };
+    match node.op {
+        Op::Add => (pick(op::VPADDD, op::VPADDQ), true),
+        Op::Sub => (pick(op::VPSUBD, op::VPSUBQ), false),
+        Op::Mul => (pick(op::VPMULLD, op::VPMULLQ), true),
+        Op::And => (pick(op::VPANDD, op::VPANDQ), true),
+        Op::Or => (pick(op::VPORD, op::VPORQ), true),
+        Op::Xor => (pick(op::VPXORD, op::VPXORQ), true),
+        Op::MinU => (pick(op::VPMINUD, op::VPMINUQ), true),
+        Op::MaxU => (pick(op::VPMAXUD, op::VPMAXUQ), true),
+        Op::MinS => (pick(op::VPMINSD, op::VPMINSQ), true),
+        Op::MaxS => (pick(op::VPMAXSD, op::VPMAXSQ), true),
+        Op::FAdd => (pick(op::VADDPS, op::VADDPD), false),
+        Op::FSub => (pick(op::VSUBPS, op::VSUBPD), false),
+        Op::FMul => (pick(op::VMULPS, op::VMULPD), false),
+        Op::FDiv => (pick(op::VDIVPS, op::VDIVPD), false),
+        _ => unreachable!("{:?} is not an operation on lanes", node.op),
+    }
+}
+
+/// The instruction and predicate of a comparison.
+fn comparison(compare: Op, wide: bool) -> (Evex, u8) {
+    let pick = |narrow, other| if wide { other } else { narrow };
+    let (signed, unsigned) = (pick(op::VPCMPD, op::VPCMPQ), pick(op::VPCMPUD, op::VPCMPUQ));
+    let float = pick(op::VCMPPS, op::VCMPPD);
+    match compare {
+        Op::Icmp(Icc::Eq) => (signed, 0),
+        Op::Icmp(Icc::Ne) => (signed, 4),
+        Op::Icmp(Icc::Slt) => (signed, 1),
+        Op::Icmp(Icc::Sle) => (signed, 2),
+        Op::Icmp(Icc::Ult) => (unsigned, 1),
+        Op::Icmp(Icc::Ule) => (unsigned, 2),
+        Op::Fcmp(Fcc::Eq) => (float, 0x00),
+        Op::Fcmp(Fcc::Lt) => (float, 0x11),
+        Op::Fcmp(Fcc::Le) => (float, 0x12),
+        Op::Fcmp(Fcc::Ord) => (float, 0x07),
+        Op::Fcmp(Fcc::Uno) => (float, 0x03),
+        Op::Fcmp(Fcc::Neq) => (float, 0x04),
+        Op::Fcmp(Fcc::Nlt) => (float, 0x15),
+        Op::Fcmp(Fcc::Nle) => (float, 0x16),
+        _ => unreachable!("{compare:?} is not a comparison"),
+    }
+}
