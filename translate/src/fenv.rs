@@ -20,6 +20,12 @@ pub fn mxcsr(mode: Mode, fenv: Fenv) -> u32 {
     }
 }
 
+/// How a format is rounded and flushed, as libcalls take it: rounding in bits 0 and 1, flush_in in bit 2, flush_out in
+/// bit 3.
+pub fn rules(round: Round, denormals: Denormals) -> u32 {
+    round as u32 | u32::from(denormals.flush_in) << 2 | u32::from(denormals.flush_out) << 3
+}
+
 fn word(round: Round, denormals: Denormals) -> u32 {
     let control = match round {
         Round::NearestEven => 0,

@@ -1,16 +1,12 @@
 //! Floating point that the lane IR has no operation for: f16, and what depends on MODE beyond MXCSR.
 
 use super::Builder;
+use crate::fenv::rules;
 use crate::lane::{Fcc, Fenv, Op, Ty as Width, Value};
 use crate::libcall::RowOp;
+use crate::wide;
 use gcnjit_isa::Gen;
-use gcnjit_rt::{Denormals, Round};
-
-/// How a format is rounded and flushed, as libcalls take it: rounding in bits 0 and 1, flush_in in bit 2, flush_out in
-/// bit 3.
-fn rules(round: Round, denormals: Denormals) -> u32 {
-    round as u32 | u32::from(denormals.flush_in) << 2 | u32::from(denormals.flush_out) << 3
-}
+use gcnjit_rt::Round;
 
 impl Builder {
     /// The rules of f32 operations.
@@ -108,7 +104,54 @@ impl Builder {
     /// A libcall on f16 operands that depends on IEEE mode (bit 5).
     pub fn f16_extremum(&mut self, op: RowOp, args: &[Value]) -> Value {
         let rules = self.rules_f64() | u32::from(self.mode.ieee()) << 5;
-        self.call(Width::B32, op, args, rules)
+        match op {
+            RowOp::min_f16 if wide::is_available() => self.extremum_f16(args[0], args[1], false),
+            RowOp::max_f16 if wide::is_available() => self.extremum_f16(args[0], args[1], true),
+            _ => self.call(Width::B32, op, args, rules),
+        }
+    }
+
+    /// The smaller or larger of two f16, by their bits: in IEEE mode a signalling NaN is the result, quieted.
+    fn extremum_f16(&mut self, x: Value, y: Value, larger: bool) -> Value {
+        let denormals = self.mode.denormals64();
+        let (x, y) = (self.flushed_f16(x, denormals.flush_in), self.flushed_f16(y, denormals.flush_in));
+        let [(order_x, nan_x), (order_y, nan_y)] = [x, y].map(|v| self.order_f16(v));
+        let first = if larger { self.sle(order_y, order_x) } else { self.slt(order_x, order_y) };
+        let first = self.or(first, nan_y);
+        let mut result = self.select(first, x, y);
+        let only_y = self.andn(nan_x, nan_y);
+        result = self.select(only_y, y, result);
+        if self.mode.ieee() {
+            for (source, nan) in [(y, nan_y), (x, nan_x)] {
+                let bit = self.and_bits(source, 0x200);
+                let clear = self.is_zero(bit);
+                let signalling = self.and(nan, clear);
+                result = self.select(signalling, source, result);
+            }
+        }
+        let (_, nan) = self.order_f16(result);
+        let (quiet, number) = (self.or_bits(result, 0x200), self.flushed_f16(result, denormals.flush_out));
+        self.select(nan, quiet, number)
+    }
+
+    /// The low half of a dword; a denormal may count as zero.
+    fn flushed_f16(&mut self, x: Value, flush: bool) -> Value {
+        let x = self.and_bits(x, 0xffff);
+        if !flush {
+            return x;
+        }
+        let (field, zero) = (self.and_bits(x, 0x7c00), self.and_bits(x, 0x8000));
+        let denormal = self.is_zero(field);
+        self.select(denormal, zero, x)
+    }
+
+    /// An f16 as an integer of the same order, −0 below +0; and whether it is a NaN.
+    fn order_f16(&mut self, x: Value) -> (Value, Value) {
+        let extended = self.sext_from(x, 16);
+        let sign = self.sar_by(extended, 31);
+        let flip = self.and_bits(sign, 0x7fff);
+        let (order, magnitude, infinity) = (self.xor(extended, flip), self.and_bits(x, 0x7fff), self.b32(0x7c00));
+        (order, self.ult(infinity, magnitude))
     }
 
     /// An f16 as an f32, exactly; flushed as f16 sources are.
@@ -117,10 +160,30 @@ impl Builder {
         self.call(Width::B32, RowOp::f16_to_f32, &[x], rules)
     }
 
-    /// A libcall on f16 operands.
+    /// An operation on f16 operands: a libcall, or in f32 where conversions are cheap. An f32 has more than twice the
+    /// significand of an f16, so rounding sums and products twice is rounding them once.
     pub fn f16(&mut self, op: RowOp, args: &[Value]) -> Value {
+        use RowOp::{add_f16, mad_f16, mul_f16, sub_f16, subrev_f16};
         let rules = self.rules_f64();
-        self.call(Width::B32, op, args, rules)
+        if !self.is_inline(RowOp::f32_to_f16, rules) || !matches!(op, add_f16 | sub_f16 | subrev_f16 | mul_f16 | mad_f16) {
+            return self.call(Width::B32, op, args, rules);
+        }
+        if op == mad_f16 {
+            let product = self.f16(mul_f16, &args[..2]);
+            return self.f16(add_f16, &[product, args[2]]);
+        }
+        let (x, y) = (self.f16_source(args[0]), self.f16_source(args[1]));
+        let result = match op {
+            add_f16 => self.op(Op::FAdd, Width::B32, Fenv::F64, &[x, y], 0),
+            mul_f16 => self.op(Op::FMul, Width::B32, Fenv::F64, &[x, y], 0),
+            sub_f16 => self.op(Op::FSub, Width::B32, Fenv::F64, &[x, y], 0),
+            _ => {
+                let difference = self.op(Op::FSub, Width::B32, Fenv::F64, &[y, x], 0);
+                let nan = self.op(Op::Fcmp(Fcc::Uno), Width::B1, Fenv::F64, &[x, x], 0);
+                self.select(nan, x, difference)
+            }
+        };
+        self.call(Width::B32, RowOp::f32_to_f16, &[result], rules)
     }
 
     /// omod and clamp of an f16 result.

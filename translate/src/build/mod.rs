@@ -12,6 +12,7 @@ mod operands;
 mod regs;
 mod saturate;
 
+mod division;
 mod ds;
 mod flat;
 mod fp;
@@ -32,8 +33,10 @@ mod vopc;
 
 use crate::access::Access;
 use crate::cfg::{GuestBlock, ends_block};
-use crate::lane::{Block, Op, Shape, Term, Ty, Value};
+use crate::lane::{Block, Fenv, Op, Shape, Term, Ty, Value};
+use crate::libcall::RowOp;
 use crate::pass::scalars::Scalars;
+use crate::wide;
 use gcnjit_isa::{Gen, Inst, Operand, Target};
 use gcnjit_rt::wave::reg;
 use gcnjit_rt::{Mode, Trap};
@@ -175,14 +178,28 @@ impl Builder {
     }
 
     /// A libcall on rows. B1 arguments are not possible; the result has the width `ty`.
-    pub fn call(&mut self, ty: Ty, op: crate::libcall::RowOp, args: &[Value], imm: u32) -> Value {
+    pub fn call(&mut self, ty: Ty, op: RowOp, args: &[Value], imm: u32) -> Value {
         debug_assert!(args.iter().all(|arg| self.ty(*arg) != Ty::B1));
-        self.block.op(Op::Call, ty, crate::lane::Fenv::Any, args, op as u64 | u64::from(imm) << 32)
+        let (kind, fenv) = self.inline(op, args, imm).map_or((Op::Call, Fenv::Any), |fenv| (Op::Inline, fenv));
+        self.block.op(kind, ty, fenv, args, op as u64 | u64::from(imm) << 32)
+    }
+
+    /// Whether a libcall is computed in registers.
+    fn is_inline(&self, op: RowOp, imm: u32) -> bool {
+        wide::is_available() && wide::inline::fenv(op, imm, self.mode).is_some()
+    }
+
+    /// The environment of a libcall that is computed in registers.
+    fn inline(&self, op: RowOp, args: &[Value], imm: u32) -> Option<Fenv> {
+        let fenv = if wide::is_available() { wide::inline::fenv(op, imm, self.mode) } else { None };
+        // The selector's constant bytes are those of the result then; signs are not looked for.
+        let plain = |selector: u64| (0..4).all(|i| !(8..12).contains(&(selector >> (8 * i) & 0xff)));
+        fenv.filter(|_| op != RowOp::perm || self.block.as_const(args[2]).is_some_and(plain))
     }
 
     /// A libcall on uniform values.
     pub fn call_uniform(&mut self, ty: Ty, op: crate::libcall::UniformOp, args: &[Value], imm: u32) -> Value {
-        self.block.op(Op::CallUniform, ty, crate::lane::Fenv::Any, args, op as u64 | u64::from(imm) << 32)
+        self.block.op(Op::CallUniform, ty, Fenv::Any, args, op as u64 | u64::from(imm) << 32)
     }
 }
 

@@ -268,32 +268,25 @@ fn v_cvt_pk_u8_f32(b: &mut Builder, x: Value, n: Value, z: Value) -> Value {
     b.call(Width::B32, RowOp::replace_byte, &[byte, n, z], 0)
 }
 
-/// The steps of a division that look at exponents, as libcalls of three sources of one width.
-fn division(b: &mut Builder, width: Width, op: RowOp, args: [Value; 3]) -> Value {
-    let rules = if b.ty(args[0]) == Width::B64 { b.rules_f64() } else { b.rules_f32() };
-    b.call(width, op, &args, rules)
-}
-
 fn v_div_fixup_f32(b: &mut Builder, x: Value, y: Value, z: Value) -> Value {
-    division(b, Width::B32, RowOp::div_fixup_f32, [x, y, z])
+    b.div_fixup(x, y, z)
 }
 
 fn v_div_fixup_f64(b: &mut Builder, x: Value, y: Value, z: Value) -> Value {
-    division(b, Width::B64, RowOp::div_fixup_f64, [x, y, z])
+    b.div_fixup(x, y, z)
 }
 
 fn v_div_scale_f32(b: &mut Builder, x: Value, y: Value, z: Value) -> Pair {
-    let flag = division(b, Width::B32, RowOp::div_scale_flag_f32, [x, y, z]);
-    (division(b, Width::B32, RowOp::div_scale_f32, [x, y, z]), b.non_zero(flag))
+    b.div_scale(x, y, z)
 }
 
 fn v_div_scale_f64(b: &mut Builder, x: Value, y: Value, z: Value) -> Pair {
-    let flag = division(b, Width::B32, RowOp::div_scale_flag_f64, [x, y, z]);
-    (division(b, Width::B64, RowOp::div_scale_f64, [x, y, z]), b.non_zero(flag))
+    b.div_scale(x, y, z)
 }
 
 fn v_div_fmas_f32(b: &mut Builder, x: Value, y: Value, z: Value, scaled: Value) -> Value {
-    let (plain, corrected) = (b.fma(x, y, z), division(b, Width::B32, RowOp::div_fmas_f32, [x, y, z]));
+    let rules = b.rules_f32();
+    let (plain, corrected) = (b.fma(x, y, z), b.call(Width::B32, RowOp::div_fmas_f32, &[x, y, z], rules));
     b.select(scaled, corrected, plain)
 }
 

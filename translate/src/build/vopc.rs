@@ -22,8 +22,7 @@ fn commit(b: &mut Builder, inst: &Inst, values: Vec<Value>) -> Result {
 macro_rules! classes {
     ($($class:ident $($name:ident)*;)*) => { $($(
         fn $name(b: &mut Builder, x: Value, mask: Value) -> Value {
-            let hit = b.call(Width::B32, RowOp::$class, &[x, mask], 0);
-            b.non_zero(hit)
+            b.class(x, mask, RowOp::$class)
         }
     )*)* };
 }

@@ -189,6 +189,8 @@ pub enum Op {
     ReadLane,
     /// A 64-lane libcall: `imm` is the index in [`crate::libcall::TABLE`] (low half) and its immediate (high).
     Call,
+    /// A libcall that the wider back end computes in registers ([`crate::wide::inline`]): `imm` as for `Call`.
+    Inline,
     /// A libcall on uniform values, likewise.
     CallUniform,
     /// Effects. Register `imm` becomes `args[0]`, in all lanes.

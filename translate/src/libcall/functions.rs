@@ -445,56 +445,6 @@ pub(super) fn div_fixup(format: Format, q: u64, y: u64, x: u64, rules: Rules) ->
     sign | flushed(magnitude, flush_out(rules))
 }
 
-/// The fixed quotient.
-#[inline]
-pub fn div_fixup_f32(q: u32, y: u32, x: u32, rules: Rules) -> u32 {
-    div_fixup(F32, u64::from(q), u64::from(y), u64::from(x), rules) as u32
-}
-
-/// The fixed quotient.
-#[inline]
-pub fn div_fixup_f64(q: u64, y: u64, x: u64, rules: Rules) -> u64 {
-    div_fixup(F64, q, y, x, rules)
-}
-
-/// v_div_scale: `s`, which is the denominator `y` or the numerator `x`, scaled by a power of two so that the steps of a
-/// division stay in range, and whether its result has to be scaled back.
-fn div_scale(format: Format, s: u64, y: u64, x: u64, rules: Rules) -> (u64, bool) {
-    let (huge, tiny, power) = if format.significand == 23 { (96, 23, 64) } else { (768, 53, 128) };
-    let source = |v: u64| {
-        let denormal = format.magnitude(v) >> format.significand == 0;
-        if denormal && flush_in(rules) { v & format.sign(true) } else { v }
-    };
-    let (s, y, x) = (source(s), source(y), source(x));
-    let (my, mx) = (format.magnitude(y), format.magnitude(x));
-    if my == 0 || mx == 0 {
-        let default = format.quiet(format.sign(true) | format.infinity());
-        return (if format.is_nan(s) { format.quiet(s) } else { default }, false);
-    }
-    let field = |magnitude: u64| (magnitude >> format.significand) as i32;
-    let largest = field(format.infinity());
-    let distance = field(mx) - field(my);
-    let small_reciprocal = field(my) >= largest - 2 && field(my) < largest;
-    let small_quotient = distance <= 1 - format.bias();
-    let is = |v: u64| s == v && !format.is_nan(s);
-    let (n, flag) = if distance >= huge {
-        (if is(y) { power } else { 0 }, true)
-    } else if field(my) == 0 {
-        (power, false)
-    } else if small_reciprocal && small_quotient {
-        (if is(y) { -power } else { 0 }, true)
-    } else if small_reciprocal {
-        (-power, false)
-    } else if small_quotient {
-        (if is(x) { power } else { 0 }, true)
-    } else {
-        (if field(mx) <= tiny { power } else { 0 }, false)
-    };
-    // Without scaling the number still passes through: flushed on either side, quieted.
-    let rules = if n == 0 && flush_out(rules) { rules | 4 } else { rules };
-    (ldexp(format, s, n, rules), flag)
-}
-
 /// a · b + c of f32, scaled by 2^±64 and then rounded once: up if |c|, which is about the quotient, is at least 2.
 #[inline]
 pub fn div_fmas_f32(a: u32, b: u32, c: u32, rules: Rules) -> u32 {
@@ -513,19 +463,6 @@ pub fn div_fmas_f32(a: u32, b: u32, c: u32, rules: Rules) -> u32 {
     let exact = if exact == 0.0 { directed_sum(f64::from(x) * f64::from(y), z.into(), rules) } else { exact };
     let power = if z.abs() >= 2.0 { 1023 + 64 } else { 1023 - 64 };
     from_f64(F32, exact * f64::from_bits(power << 52), rules) as u32
-}
-
-/// Of f32.
-#[inline]
-pub fn div_scale_f32(s: u32, y: u32, x: u32, rules: Rules) -> (u32, bool) {
-    let (value, flag) = div_scale(F32, u64::from(s), u64::from(y), u64::from(x), rules);
-    (value as u32, flag)
-}
-
-/// Of f64.
-#[inline]
-pub fn div_scale_f64(s: u64, y: u64, x: u64, rules: Rules) -> (u64, bool) {
-    div_scale(F64, s, y, x, rules)
 }
 
 /// The smaller or larger of two f16; `rules` bit 5: IEEE mode, in which a signalling NaN is the result, quieted.

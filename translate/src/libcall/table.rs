@@ -20,6 +20,11 @@ macro_rules! row_calls {
         #[repr(u32)]
         pub enum RowOp { $($name,)* $($cross),* }
 
+        impl RowOp {
+            /// All of them, in order.
+            pub const ALL: &[RowOp] = &[$(RowOp::$name,)* $(RowOp::$cross),*];
+        }
+
         /// All libcalls on rows, as [`RowOp`] counts them.
         pub static TABLE: &[Helper] = &[$(Helper {
             name: stringify!($name),
@@ -133,13 +138,7 @@ row_calls! {
     float add_f16: u32 = (x: u32, y: u32), rules => add_f16(x, y, rules);
     float sub_f16: u32 = (x: u32, y: u32), rules => sub_f16(x, y, rules);
     float mul_f16: u32 = (x: u32, y: u32), rules => mul_f16(x, y, rules);
-    bits  div_fixup_f32: u32 = (q: u32, y: u32, x: u32), rules => div_fixup_f32(q, y, x, rules);
-    bits  div_fixup_f64: u64 = (q: u64, y: u64, x: u64), rules => div_fixup_f64(q, y, x, rules);
     float div_fmas_f32: u32 = (a: u32, b: u32, c: u32), rules => div_fmas_f32(a, b, c, rules);
-    bits  div_scale_f32: u32 = (s: u32, y: u32, x: u32), rules => div_scale_f32(s, y, x, rules).0;
-    bits  div_scale_flag_f32: u32 = (s: u32, y: u32, x: u32), rules => u32::from(div_scale_f32(s, y, x, rules).1);
-    bits  div_scale_f64: u64 = (s: u64, y: u64, x: u64), rules => div_scale_f64(s, y, x, rules).0;
-    bits  div_scale_flag_f64: u32 = (s: u64, y: u64, x: u64), rules => u32::from(div_scale_f64(s, y, x, rules).1);
     bits  min_f16: u32 = (x: u32, y: u32), rules => extremum_f16(x, y, rules, false);
     bits  max_f16: u32 = (x: u32, y: u32), rules => extremum_f16(x, y, rules, true);
     bits  clamp_f16: u32 = (x: u32), dx10 => clamp_f16(x, dx10 != 0);

@@ -11,6 +11,7 @@
 //! is all zeros or all ones.
 
 mod asm;
+pub mod inline;
 mod registers;
 mod schedule;
 mod select;

@@ -22,8 +22,9 @@ pub fn chunk(registers: Registers<'_>) {
     }
 }
 
-struct Chunk<'a> {
-    r: Registers<'a>,
+/// A chunk while it is emitted.
+pub(super) struct Chunk<'a> {
+    pub(super) r: Registers<'a>,
 }
 
 impl Chunk<'_> {
@@ -82,6 +83,7 @@ impl Chunk<'_> {
             Op::Icmp(_) | Op::Fcmp(_) => self.compare(value, &node),
             Op::Select => self.select(value, &node),
             Op::Shl | Op::Shr | Op::Sar => self.shift(value, &node),
+            Op::Inline => self.inline(value, &node),
             Op::Fma => self.fma(value, &node),
             Op::FSqrt | Op::FFloor | Op::FCeil | Op::FTrunc | Op::FNearest => self.unary_float(value, &node),
             Op::MulHiU | Op::MulHiS => self.multiply_high(value, &node),
@@ -96,7 +98,8 @@ impl Chunk<'_> {
         }
     }
 
-    fn constant(&mut self, bits: u32) -> Mem {
+    /// A dword in the pool.
+    pub(super) fn constant(&mut self, bits: u32) -> Mem {
         self.r.asm.constant(&bits.to_le_bytes())
     }
 
@@ -228,29 +231,35 @@ impl Chunk<'_> {
 
     /// Shifts take their amount modulo the width.
     fn shift(&mut self, value: Value, node: &Node) {
-        let [source, amount, _] = node.args;
         let wide = node.ty == Ty::B64;
-        let limit: u32 = if wide { 63 } else { 31 };
-        let (by, row) = match node.op {
-            Op::Shl => (ShiftBy::left(wide), if wide { op::VPSLLVQ } else { op::VPSLLVD }),
-            Op::Shr => (ShiftBy::right(wide), if wide { op::VPSRLVQ } else { op::VPSRLVD }),
-            _ => (ShiftBy::right_signed(wide), if wide { op::VPSRAVQ } else { op::VPSRAVD }),
-        };
-        let constant = self.r.demand.block.as_const(amount);
-        let amounts = if constant.is_some() { None } else { Some(self.amounts(amount, wide, limit)) };
-        for half in 0..halves(node.ty) {
-            let result = match (constant, amounts) {
-                (Some(constant), _) => {
-                    let (source, result) = (self.r.operand(source, half), self.r.fresh());
-                    self.r.asm.shift(by, result, source, constant as u8 & limit as u8);
-                    result
-                }
-                (None, amounts) => {
-                    let (source, result) = (self.r.vector(source, half), self.r.fresh());
-                    self.r.asm.v(row, result, source, amounts.expect("made above")[half]);
-                    result
-                }
+        let Some(amount) = self.r.demand.block.as_const(node.args[1]) else {
+            return match node.op {
+                Op::Shl => self.shift_lanes(value, node, op::VPSLLVD, op::VPSLLVQ),
+                Op::Shr => self.shift_lanes(value, node, op::VPSRLVD, op::VPSRLVQ),
+                _ => self.shift_lanes(value, node, op::VPSRAVD, op::VPSRAVQ),
             };
+        };
+        let row = match node.op {
+            Op::Shl => ShiftBy::left(wide),
+            Op::Shr => ShiftBy::right(wide),
+            _ => ShiftBy::right_signed(wide),
+        };
+        let amount = amount as u8 & if wide { 63 } else { 31 };
+        for half in 0..halves(node.ty) {
+            let (source, result) = (self.r.operand(node.args[0], half), self.r.fresh());
+            self.r.asm.shift(row, result, source, amount);
+            self.r.define(value, half, result);
+        }
+    }
+
+    /// Shifts by an amount that each lane has of its own, or that is not known.
+    pub(super) fn shift_lanes(&mut self, value: Value, node: &Node, narrow: Evex, wide: Evex) {
+        let is_wide = node.ty == Ty::B64;
+        let (row, limit) = if is_wide { (wide, 63) } else { (narrow, 31) };
+        let amounts = self.amounts(node.args[1], is_wide, limit);
+        for half in 0..halves(node.ty) {
+            let (source, result) = (self.r.vector(node.args[0], half), self.r.fresh());
+            self.r.asm.v(row, result, source, amounts[half]);
             self.r.define(value, half, result);
         }
     }
@@ -341,7 +350,7 @@ impl Chunk<'_> {
     }
 
     /// Sixteen dwords converted to two registers of quadwords.
-    fn quadwords(&mut self, row: Evex, source: Value) -> [Zmm; 2] {
+    pub(super) fn quadwords(&mut self, row: Evex, source: Value) -> [Zmm; 2] {
         let source = self.r.vector(source, 0);
         let (low, high) = (self.r.fresh(), self.r.fresh());
         self.r.asm.upper(high, source);
