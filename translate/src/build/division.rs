@@ -147,8 +147,7 @@ impl Builder {
     }
 
     fn scale_factor(&mut self, f: Format, like: Value, up: Value, down: Value) -> Value {
-        let [one, more, less] =
-            [0, f.power, -f.power].map(|power| self.constant_like(like, f.power_of_two(power)));
+        let [one, more, less] = [0, f.power, -f.power].map(|power| self.constant_like(like, f.power_of_two(power)));
         let factor = self.select(down, less, one);
         self.select(up, more, factor)
     }
@@ -200,7 +199,8 @@ impl Builder {
         let f = format(self, x);
         let mut result = self.constant(Width::B1, 0);
         for (first, last) in ranges(f, mask) {
-            let (offset, span) = (self.add_bits(x, first.wrapping_neg() & f.ones()), self.constant_like(x, last - first));
+            let (offset, span) =
+                (self.add_bits(x, first.wrapping_neg() & f.ones()), self.constant_like(x, last - first));
             let hit = self.ule(offset, span);
             result = self.or(result, hit);
         }

@@ -165,7 +165,9 @@ impl Builder {
     pub fn f16(&mut self, op: RowOp, args: &[Value]) -> Value {
         use RowOp::{add_f16, mad_f16, mul_f16, sub_f16, subrev_f16};
         let rules = self.rules_f64();
-        if !self.is_inline(RowOp::f32_to_f16, rules) || !matches!(op, add_f16 | sub_f16 | subrev_f16 | mul_f16 | mad_f16) {
+        if !self.is_inline(RowOp::f32_to_f16, rules)
+            || !matches!(op, add_f16 | sub_f16 | subrev_f16 | mul_f16 | mad_f16)
+        {
             return self.call(Width::B32, op, args, rules);
         }
         if op == mad_f16 {

@@ -30,7 +30,15 @@ fn line(f: &mut fmt::Formatter<'_>, block: &Block, value: Value, node: &Node) ->
     }
     if matches!(
         node.op,
-        Op::Const | Op::Sgpr | Op::Vgpr | Op::SetSgpr | Op::SetVgpr | Op::Call | Op::Inline | Op::CallUniform | Op::Access
+        Op::Const
+            | Op::Sgpr
+            | Op::Vgpr
+            | Op::SetSgpr
+            | Op::SetVgpr
+            | Op::Call
+            | Op::Inline
+            | Op::CallUniform
+            | Op::Access
     ) {
         write!(f, " #{:#x}", node.imm)?;
     }

@@ -15,6 +15,8 @@ pub mod inline;
 mod registers;
 mod schedule;
 mod select;
+#[cfg(test)]
+mod tests;
 
 use crate::lane::{Op, Shape, Value};
 use crate::libcall::Level;

@@ -158,11 +158,8 @@ impl<'a> Registers<'a> {
         }
         if self.demand.is_loaded(value) {
             let row = row_of_slot(self.demand.plan, value);
-            let mem = if self.is_wide(value) {
-                Mem::At(Gpr::Rcx, row + 64 * half as i32)
-            } else {
-                Mem::At(Gpr::Rsi, row)
-            };
+            let mem =
+                if self.is_wide(value) { Mem::At(Gpr::Rcx, row + 64 * half as i32) } else { Mem::At(Gpr::Rsi, row) };
             return Some(Home::Lanes(mem));
         }
         if self.schedule.is_computed(&self.demand, value) {

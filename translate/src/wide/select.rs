@@ -90,8 +90,8 @@ impl Chunk<'_> {
             Op::MulWide => self.multiply_wide(value, &node),
             Op::Lo | Op::Hi => self.halve(value, &node),
             Op::Pack => self.pack(value, &node),
-            Op::FToS => self.to_signed(value, &node),
-            Op::FToU => self.to_unsigned(value, &node),
+            Op::FToS => self.signed_integer(value, &node),
+            Op::FToU => self.unsigned_integer(value, &node),
             Op::Demote => self.demote(value, &node),
             Op::SExt | Op::Promote | Op::SToF | Op::UToF => self.convert(value, &node),
             _ => self.binary(value, &node),
@@ -257,9 +257,9 @@ impl Chunk<'_> {
         let is_wide = node.ty == Ty::B64;
         let (row, limit) = if is_wide { (wide, 63) } else { (narrow, 31) };
         let amounts = self.amounts(node.args[1], is_wide, limit);
-        for half in 0..halves(node.ty) {
+        for (half, amount) in amounts.into_iter().enumerate().take(halves(node.ty)) {
             let (source, result) = (self.r.vector(node.args[0], half), self.r.fresh());
-            self.r.asm.v(row, result, source, amounts[half]);
+            self.r.asm.v(row, result, source, amount);
             self.r.define(value, half, result);
         }
     }
@@ -385,7 +385,7 @@ impl Chunk<'_> {
     }
 
     /// The host's conversion gives -2^31 for all that is out of range: the lanes above it and NaNs are put right.
-    fn to_signed(&mut self, value: Value, node: &Node) {
+    fn signed_integer(&mut self, value: Value, node: &Node) {
         const GREATER_OR_EQUAL: u8 = 0x1d;
         const UNORDERED: u8 = 3;
         let source = self.r.vector(node.args[0], 0);
@@ -402,7 +402,7 @@ impl Chunk<'_> {
 
     /// The host's conversion gives 2^32 - 1 for all that is out of range: right above it. The maximum is its second
     /// source, 0, for a NaN.
-    fn to_unsigned(&mut self, value: Value, node: &Node) {
+    fn unsigned_integer(&mut self, value: Value, node: &Node) {
         let source = self.r.vector(node.args[0], 0);
         let (zero, result) = (self.constant(0), self.r.fresh());
         self.r.asm.v(op::VMAXPS, result, source, Rm::Broadcast(zero));

@@ -1,0 +1,177 @@
+//! What the assembler writes, read by an independent disassembler.
+
+use super::asm::{Asm, Gpr, K, MaskOp, Mem, Rm, Rounding, ShiftBy, When, Zmm, op};
+use iced_x86::{Decoder, DecoderOptions, Formatter, NasmFormatter};
+
+/// The instructions of some code, but for the padding and the pool behind it.
+fn listing(emit: impl FnOnce(&mut Asm)) -> Vec<String> {
+    let mut asm = Asm::new();
+    emit(&mut asm);
+    let bytes = asm.finish();
+    let mut decoder = Decoder::with_ip(64, &bytes, 0x1000, DecoderOptions::NONE);
+    let mut formatter = NasmFormatter::new();
+    let mut lines = Vec::new();
+    while decoder.can_decode() {
+        let inst = decoder.decode();
+        let mut line = String::new();
+        formatter.format(&inst, &mut line);
+        if line == "int3" {
+            break;
+        }
+        lines.push(line);
+    }
+    lines
+}
+
+fn one(emit: impl FnOnce(&mut Asm)) -> String {
+    let lines = listing(emit);
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    lines[0].clone()
+}
+
+/// Opcodes whose encodings end in an immediate.
+fn has_immediate(name: &str) -> bool {
+    let names = ["VPCMP", "VCMP", "VRNDSCALE", "VGETMANT", "VCVTPS2PH", "VINSERTI", "VEXTRACTI"];
+    names.iter().any(|prefix| name.starts_with(prefix))
+}
+
+#[test]
+fn every_opcode_is_the_instruction_of_its_name() {
+    for (name, row) in op::ALL {
+        let imm = has_immediate(name);
+        let line = one(|asm| match *name {
+            "VPMOVM2D" => asm.signs_of_mask(Zmm(3), K(2)),
+            "VPBROADCASTD" | "VPBROADCASTQ" => asm.v1(*row, Zmm(3), Rm::Mem(Mem::At(Gpr::Rdx, 8))),
+            _ if imm => asm.vi(*row, Zmm(3), Zmm(0), Zmm(5), 1),
+            _ => asm.v(*row, Zmm(3), Zmm(0), Zmm(5)),
+        });
+        // Comparisons have their predicate in the name.
+        let stem = name.trim_end_matches("_STORE").to_lowercase();
+        let written = line.split_whitespace().next().expect("a mnemonic");
+        let start = if stem.starts_with("vcmp") || stem.starts_with("vpcmp") { &stem[..4] } else { &stem };
+        let end = if start.len() == 4 { &stem[stem.len() - 1..] } else { "" };
+        // An encoding with an unused first source that is not the one the manual wants does not decode.
+        let unary = line == "(bad)";
+        if unary {
+            let line = one(|asm| match imm {
+                true => asm.v1i(*row, Zmm(3), Zmm(5), 1),
+                false => asm.v1(*row, Zmm(3), Zmm(5)),
+            });
+            assert!(line.starts_with(&stem), "{name} reads {line}");
+        } else {
+            assert!(written.starts_with(start) && written.ends_with(end), "{name} reads {line}");
+        }
+    }
+}
+
+#[test]
+fn operands() {
+    let mem = |offset| Mem::At(Gpr::Rdi, offset);
+    let lines = listing(|asm| {
+        asm.v(op::VPADDD, Zmm(17), Zmm(9), Zmm(30));
+        asm.v(op::VPADDD, Zmm(31), Zmm(16), Rm::Mem(mem(0x40)));
+        asm.v(op::VPADDD, Zmm(1), Zmm(2), Rm::Mem(mem(0x44)));
+        asm.v(op::VADDPD, Zmm(1), Zmm(2), Rm::Mem(mem(-0x2000)));
+        asm.v(op::VADDPD, Zmm(1), Zmm(2), Rm::Broadcast(Mem::At(Gpr::R8, 16)));
+        asm.v(op::VADDPS, Zmm(1), Zmm(2), Rm::Broadcast(Mem::At(Gpr::Rdx, 0x7c)));
+        asm.v(op::VFMADD231PD, Zmm(4), Zmm(5), Rm::Rounded(26, Rounding::Zero));
+        asm.v(op::VFMADD231PD, Zmm(4), Zmm(5), Rm::Rounded(6, Rounding::Up));
+        asm.blend(op::VPBLENDMQ, Zmm(20), K(3), Zmm(21), Zmm(22));
+        asm.merge(op::VPBROADCASTD, Zmm(20), K(1), Rm::Mem(Mem::At(Gpr::Rcx, 4)));
+        asm.clear(op::VMOVDQA32, Zmm(20), K(7), Zmm(8));
+        asm.compare(op::VPCMPUD, K(5), Zmm(30), Zmm(8), 1);
+        asm.compare(op::VCMPPD, K(5), Zmm(30), Zmm(8), 0x12);
+        asm.shift(ShiftBy::left(false), Zmm(18), Zmm(3), 7);
+        asm.shift(ShiftBy::right(true), Zmm(18), Zmm(3), 33);
+        asm.shift(ShiftBy::right_signed(true), Zmm(1), Zmm(30), 33);
+        asm.upper(Zmm(2), Zmm(29));
+        asm.join(Zmm(2), Zmm(29), Zmm(3));
+        asm.narrow(op::VPMOVDW, Zmm(2), Zmm(29), None);
+        asm.narrow(op::VCVTPS2PH, Zmm(2), Zmm(29), Some(3));
+        asm.store(mem(0x1fc0), Zmm(19));
+        asm.mask_of_signs(K(2), Zmm(19));
+    });
+    let expected = [
+        "vpaddd zmm17,zmm9,zmm30",
+        "vpaddd zmm31,zmm16,[rdi+40h]",
+        "vpaddd zmm1,zmm2,[rdi+44h]",
+        "vaddpd zmm1,zmm2,[rdi-2000h]",
+        "vaddpd zmm1,zmm2,[r8+10h]{1to8}",
+        "vaddps zmm1,zmm2,[rdx+7Ch]{1to16}",
+        "vfmadd231pd zmm4,zmm5,zmm26,{rz-sae}",
+        "vfmadd231pd zmm4,zmm5,zmm6,{ru-sae}",
+        "vpblendmq zmm20{k3},zmm21,zmm22",
+        "vpbroadcastd zmm20{k1},[rcx+4]",
+        "vmovdqa32 zmm20{k7}{z},zmm8",
+        "vpcmpltud k5,zmm30,zmm8",
+        "vcmple_oqpd k5,zmm30,zmm8",
+        "vpslld zmm18,zmm3,7",
+        "vpsrlq zmm18,zmm3,21h",
+        "vpsraq zmm1,zmm30,21h",
+        "vextracti64x4 ymm2,zmm29,1",
+        "vinserti64x4 zmm2,zmm29,ymm3,1",
+        "vpmovdw ymm2,zmm29",
+        "vcvtps2ph ymm2,zmm29,3",
+        "vmovdqa32 [rdi+1FC0h],zmm19",
+        "vpmovd2m k2,zmm19",
+    ];
+    assert_eq!(lines, expected);
+}
+
+#[test]
+fn masks_and_loops() {
+    let lines = listing(|asm| {
+        let skip = asm.jump(When::Zero);
+        asm.k(MaskOp::And, K(1), K(2), K(3));
+        asm.k(MaskOp::Andn, K(1), K(2), K(3));
+        asm.k(MaskOp::Unpack, K(1), K(2), K(3));
+        asm.k_upper(K(4), K(5));
+        asm.k_load(K(4), Mem::At(Gpr::R8, 0x100));
+        asm.k_store(Mem::At(Gpr::Rdx, 2), K(6));
+        let top = asm.here();
+        asm.mov(Gpr::R8, Gpr::Rdx);
+        asm.mov(Gpr::Rcx, Gpr::Rsi);
+        asm.mov_imm(Gpr::Rax, 4);
+        asm.add(Gpr::R9, 64);
+        asm.dec(Gpr::Rax);
+        asm.jump_back(When::NotZero, top);
+        asm.is_zero16(Gpr::R8, 24);
+        asm.is_ones64(Gpr::Rdx, 32);
+        asm.clear64(Gpr::Rdx, 8);
+        asm.bind(skip);
+        asm.ret();
+    });
+    let expected = [
+        "je near 0000000000001060h",
+        "kandw k1,k2,k3",
+        "kandnw k1,k2,k3",
+        "kunpckbw k1,k2,k3",
+        "kshiftrw k4,k5,8",
+        "kmovw k4,[r8+100h]",
+        "kmovw [rdx+2],k6",
+        "mov r8,rdx",
+        "mov rcx,rsi",
+        "mov eax,4",
+        "add r9,40h",
+        "dec eax",
+        "jne near 000000000000102Ah",
+        "cmp word [r8+18h],0",
+        "cmp qword [rdx+20h],0FFFFFFFFFFFFFFFFh",
+        "mov qword [rdx+8],0",
+        "vzeroupper",
+        "ret",
+    ];
+    assert_eq!(lines, expected);
+}
+
+#[test]
+fn constants_are_found_once_and_relative() {
+    let lines = listing(|asm| {
+        let (a, b) = (asm.constant(&[1, 2, 3, 4]), asm.constant(&[9; 64]));
+        assert_eq!(asm.constant(&[1, 2, 3, 4]), a);
+        asm.v1(op::VPBROADCASTD, Zmm(0), Rm::Mem(a));
+        asm.vi(op::VRNDSCALEPS, Zmm(0), Zmm(0), Rm::Mem(b), 9);
+    });
+    // The pool starts at the next multiple of 64.
+    assert_eq!(lines, ["vpbroadcastd zmm0,[rel 1040h]", "vrndscaleps zmm0,[rel 1080h],9"]);
+}
