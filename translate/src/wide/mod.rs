@@ -1,8 +1,8 @@
 //! A wider back end for segments: AVX-512 code for whole loops, where the host has it.
 //!
 //! Cranelift's vectors end at 128 bits. A segment is straight-line code on lanes inside a loop of four chunks of
-//! sixteen, so what it takes to use 512 bits is small: a [`schedule`] of its values, [`registers`] by furthest next
-//! use, an instruction or a few for each operation ([`select`]), and an assembler ([`asm`]). Everything else of a unit
+//! sixteen, so what it takes to use 512 bits is small: a `schedule` of its values, `registers` by furthest next
+//! use, an instruction or a few for each operation (`select`), and an assembler (`asm`). Everything else of a unit
 //! stays Cranelift's, which calls segments as functions.
 //!
 //! `fn(wave: *mut Wave, slots: *mut Row, scalars: *mut u64)`: the code reads and writes VGPRs and slots, reads uniform
