@@ -1,6 +1,6 @@
 //! Libcalls on rows that are a few instructions here: computed in registers, as other operations of a segment.
 //!
-//! [`fenv`] says which. The environment plays the rules that a libcall has in its immediate; where MXCSR has no
+//! [`fenv()`] says which. The environment plays the rules that a libcall has in its immediate; where MXCSR has no
 //! counterpart of them, it stays a libcall.
 
 use super::asm::{Evex, Mem, Rm, Rounding, ShiftBy, Zmm, op};
