@@ -20,6 +20,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// Most instructions in a cached block.
 const BLOCK: usize = 64;
+/// Most blocks that a worker keeps.
+const BLOCKS: usize = 1 << 14;
 /// Most dwords in an instruction.
 const WORDS: usize = 3;
 
@@ -194,6 +196,10 @@ pub(crate) fn block(blocks: &mut Blocks, env: &Env<'_>, pc: u64) -> Result<Arc<B
         return Ok(block.clone());
     }
     let block = Arc::new(Block::decode(env, pc)?);
+    if blocks.len() == BLOCKS {
+        // Code that jumps to so many places is none that would be worth keeping.
+        blocks.clear();
+    }
     blocks.insert(key, block.clone());
     Ok(block)
 }

@@ -84,6 +84,9 @@ pub enum ArgError {
         /// Size of the segment in bytes.
         segment: u32,
     },
+    /// A segment that is too large to be any kernel's arguments.
+    #[error("a kernarg segment of {0} bytes: at most {MAX_SEGMENT} are possible")]
+    Segment(u32),
     /// More LDS than can be addressed.
     #[error("the arguments ask for more than 4 GiB of LDS")]
     Lds,
@@ -118,6 +121,9 @@ pub struct Binding {
     pub last: u64,
 }
 
+/// Most bytes of a kernarg segment; compilers allow a few KiB.
+pub const MAX_SEGMENT: u32 = 1 << 20;
+
 /// Lays out the kernarg segment of a launch. `values` are the explicit arguments, in order.
 pub fn layout(code: &KernelCode, values: &[Value<'_>], geometry: &Geometry) -> Result<Kernarg, ArgError> {
     geometry.check()?;
@@ -131,6 +137,9 @@ pub fn layout(code: &KernelCode, values: &[Value<'_>], geometry: &Geometry) -> R
     let explicit: Vec<&Arg> = explicit(args).collect();
     if explicit.len() != values.len() {
         return Err(ArgError::Count { expected: explicit.len(), given: values.len() });
+    }
+    if code.kernarg_size > MAX_SEGMENT {
+        return Err(ArgError::Segment(code.kernarg_size));
     }
     let mut segment = Segment { bytes: vec![0; code.kernarg_size as usize] };
     let mut lds = code.lds_size;

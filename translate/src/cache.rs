@@ -12,6 +12,9 @@ use std::time::{Duration, Instant};
 /// are indexed or skipped.
 pub(crate) const MODE_KEY: u32 = 0x3ff | Mode::GPR_INDEX | Mode::VSKIP;
 
+/// Most bytes of host code in a cache. A kernel that jumps to every dword of itself would fill any memory with units.
+const MOST_CODE: usize = 256 << 20;
+
 type Key = (u64, u32);
 
 /// The translator as an executor. One belongs to one loaded module: guest addresses name its code.
@@ -24,6 +27,8 @@ pub struct Jit {
 struct Cache {
     units: Vec<Arc<Unit>>,
     entries: HashMap<Key, usize>,
+    /// Bytes of host code in them.
+    code_size: usize,
     time: Duration,
 }
 
@@ -70,9 +75,14 @@ impl Jit {
         if let Some(id) = cache.entries.get(&(pc, mode.0)) {
             return Ok(cache.units[*id].clone());
         }
+        if cache.code_size >= MOST_CODE {
+            let what = format!("{} bytes have been translated from this module, no more are kept", cache.code_size);
+            return Err(Box::new(Trap::Host { pc, what }));
+        }
         let start = Instant::now();
         let unit = Arc::new(translate(env.memory, env.target, pc, mode, cache.units.len())?);
         cache.time += start.elapsed();
+        cache.code_size += unit.code_size;
         for entry in unit.entries.keys() {
             cache.entries.entry((*entry, mode.0)).or_insert(unit.id);
         }

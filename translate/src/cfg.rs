@@ -1,8 +1,17 @@
-//! Basic blocks of guest code: everything that direct jumps reach from an entry.
+//! Basic blocks of guest code: what direct jumps reach from an entry.
+//!
+//! Guest code can be of any size and shape; what is made of it at once is limited, so that translation takes bounded time
+//! and the host frame of a block a bounded part of the stack. A block that is cut goes on in the next one; a wave that
+//! leaves a unit comes back for another.
 
 use gcnjit_isa::{Decoder, Inst, Note, Op, Operand, Sop1, Sop2, Sopc, Sopk, Sopp, Target};
 use gcnjit_rt::{Cause, Trap, View};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// Most instructions in a block.
+const BLOCK: usize = 512;
+/// Once so many instructions are in a unit, no more blocks are begun.
+const UNIT: usize = 8192;
 
 /// A basic block: instructions with their addresses. The last may end it, or the next block begins behind it.
 pub struct GuestBlock {
@@ -23,7 +32,7 @@ impl GuestBlock {
     }
 }
 
-/// Decodes all blocks that are reachable from `entry`, in address order.
+/// Decodes the blocks that are reachable from `entry`, in address order.
 ///
 /// A word that is no instruction is an error only at the entry: elsewhere the path there may never be taken, and
 /// the block ends before it, so that the wave comes back and finds the error if it gets there.
@@ -34,7 +43,8 @@ pub fn blocks(view: &View, target: Target, entry: u64) -> Result<Vec<GuestBlock>
     code.instruction(entry)?;
     while let Some(start) = work.pop() {
         for successor in code.run_from(start) {
-            if code.instruction(successor).is_ok() && leaders.insert(successor) {
+            let room = code.instructions.len() < UNIT;
+            if room && code.instruction(successor).is_ok() && leaders.insert(successor) {
                 work.push(successor);
             }
         }
@@ -79,14 +89,15 @@ impl Code<'_> {
     /// Decodes straight on from `start` and returns where control goes at the end.
     fn run_from(&mut self, start: u64) -> Vec<u64> {
         let mut pc = start;
-        while let Ok(inst) = self.instruction(pc) {
+        for _ in 0..BLOCK {
+            let Ok(inst) = self.instruction(pc) else { return Vec::new() };
             let next = pc + u64::from(inst.size());
             if ends_block(&inst) {
                 return successors(&inst, pc, next);
             }
             pc = next;
         }
-        Vec::new()
+        vec![pc]
     }
 
     fn block(&self, start: u64, leaders: &BTreeSet<u64>) -> GuestBlock {
@@ -95,7 +106,7 @@ impl Code<'_> {
         while let Some(inst) = self.instructions.get(&pc) {
             instructions.push((pc, *inst));
             pc += u64::from(inst.size());
-            if ends_block(inst) || leaders.contains(&pc) {
+            if ends_block(inst) || leaders.contains(&pc) || instructions.len() == BLOCK {
                 break;
             }
         }

@@ -16,6 +16,8 @@ pub struct RawCode {
     pub group_ids: u32,
     /// How many coordinates of the work-item are in VGPRs, 1 to 3.
     pub item_ids: u32,
+    /// VGPRs that are zero when a wave starts, but for the coordinates; others hold anything.
+    pub vgprs: u32,
     /// LDS of a work-group, in bytes.
     pub lds: u32,
     /// Scratch of a work-item, in bytes. The wave's offset in it follows the work-group's coordinates.
@@ -30,7 +32,7 @@ impl RawCode {
 
     /// Code that gets work-item ids in v0 to v2 and work-group ids in s0 to s2, and nothing else.
     pub fn new(target: Target) -> RawCode {
-        RawCode { target, sgprs: BTreeMap::new(), group_ids: 3, item_ids: 3, lds: 0, scratch: 0 }
+        RawCode { target, sgprs: BTreeMap::new(), group_ids: 3, item_ids: 3, vgprs: 256, lds: 0, scratch: 0 }
     }
 
     /// The image of `code`, whose first instruction is at its start.
@@ -48,8 +50,8 @@ impl RawCode {
             abi: Abi::Raw,
             entry: 0,
             descriptor: 0,
-            // All VGPRs; f32 denormals are flushed, others kept; DX10_CLAMP and IEEE mode, as compilers set it.
-            rsrc1: Rsrc1(0x3f | 0xc0 << 12 | 1 << 21 | 1 << 23),
+            // f32 denormals are flushed, others kept; DX10_CLAMP and IEEE mode, as compilers set it.
+            rsrc1: Rsrc1((self.vgprs.clamp(1, 256).div_ceil(4) - 1) | 0xc0 << 12 | 1 << 21 | 1 << 23),
             rsrc2: Rsrc2(u32::from(self.scratch != 0) | (count as u32) << 1 | groups << 7 | items << 11),
             rsrc3: 0,
             user_sgprs,

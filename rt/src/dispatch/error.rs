@@ -45,7 +45,7 @@ pub enum Stopper {
     Cancel,
 }
 
-/// Where a dispatch was when it was stopped from outside: at a wave that had not ended.
+/// Where a dispatch was when it was stopped from outside: at a wave that would have run next.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Stopped {
     /// By whom.

@@ -59,9 +59,9 @@ impl Group {
         self.waves[..self.states.len()].iter().map(|wave| wave.executed).sum()
     }
 
-    /// The first wave that has not ended.
-    pub(super) fn unfinished(&self) -> Option<&Wave> {
-        let index = self.states.iter().position(|state| *state != State::Ended)?;
+    /// The first wave that runs next.
+    pub(super) fn ready(&self) -> Option<&Wave> {
+        let index = self.states.iter().position(|state| *state == State::Ready)?;
         Some(&self.waves[index])
     }
 }

@@ -228,7 +228,7 @@ impl<E: Engine> Job<'_, E> {
         } else {
             return Ok(());
         };
-        let wave = group.unfinished().expect("a work-group that is not over");
+        let wave = group.ready().expect("its barrier is open, so one is, as long as it is not over");
         let (kernel, target) = (&self.launch.kernel.code().name, self.launch.kernel.target());
         let stopped = Stopped::new(by, wave, kernel, &self.view, target);
         Err(self.fail(DispatchError::Stopped(Box::new(stopped))))
