@@ -118,6 +118,17 @@ impl Device {
     ///
     /// If somebody makes the file shorter while it is mapped, the host ends the process on an access to what is gone.
     ///
+    /// ```
+    /// # fn main() -> Result<(), gcnjit::Error> {
+    /// # let device = gcnjit::Device::new()?;
+    /// let file = device.map_file::<u8>("kernels/saxpy/saxpy.gfx900.co")?;
+    /// let mut magic = [0; 4];
+    /// file.read_at(0, &mut magic);
+    /// assert_eq!(&magic, b"\x7fELF");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Read`] if the file can't be read; [`Error::Memory`] if it can't be mapped or is empty.
     pub fn map_file<T: Pod>(&self, path: impl AsRef<Path>) -> Result<Buffer<T>, Error> {

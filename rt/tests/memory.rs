@@ -1,11 +1,13 @@
 //! Guest memory: allocation, views, checks, atomics, imports; LDS.
 
 use gcnjit_rt::gds::Gds;
+use gcnjit_rt::import::{HostVec, map_file};
 use gcnjit_rt::lds::{CAPACITY, Lds, SLACK};
 use gcnjit_rt::memory::{Allocation, LDS_APERTURE, Piece};
 use gcnjit_rt::{Cause, Cursor, Memory, MemoryError};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
+use std::fs::File;
 
 #[test]
 fn allocations_are_zeroed_aligned_and_checked_to_the_byte() {
@@ -165,6 +167,79 @@ fn imports_are_host_memory() {
     let inside = memory.arena().start as usize;
     // SAFETY: as above.
     assert!(unsafe { memory.import(inside as *mut u8, 8, false) }.is_err());
+}
+
+#[test]
+fn allocations_are_limited_together() {
+    let memory = Memory::new().unwrap();
+    memory.set_limit(10 * 4096);
+    let a = memory.alloc(4096 * 6 - 1).unwrap();
+    assert_eq!((memory.used(), memory.limit()), (6 * 4096, 10 * 4096));
+    let error = memory.alloc(4096 * 4 + 1).unwrap_err();
+    assert!(matches!(error, MemoryError::Limit { asked: 20480, used: 24576, limit: 40960 }), "{error}");
+    let view = memory.view();
+    memory.free(a).unwrap();
+    assert!(memory.alloc(4096 * 4 + 1).is_err(), "a view still has the first");
+    drop(view);
+    let b = memory.alloc(4096 * 10).unwrap();
+    // What is imported is the host's.
+    let (_, import) = HostVec::new(&memory, vec![0u8; 100_000]).unwrap();
+    assert_eq!(memory.used(), 10 * 4096);
+    drop(import);
+    memory.free(b).unwrap();
+    assert_eq!(memory.used(), 0);
+}
+
+#[test]
+fn only_code_can_be_executed() {
+    let memory = Memory::new().unwrap();
+    let code = Piece { executable: true, ..Piece::constant(4096, 8) };
+    let a = memory.alloc_pieces(8192, &[Piece::data(0, 4096), code]).unwrap();
+    let view = memory.view();
+    assert_eq!(view.code(a + 4095), None);
+    assert_eq!(view.code(a + 4096).map(|range| range.end), Some(a + 4104));
+    assert_eq!(view.code(a + 4104), None);
+}
+
+#[test]
+fn a_vector_is_imported_and_given_back() {
+    let memory = Memory::new().unwrap();
+    let data: Vec<u32> = (0..1000).collect();
+    let place = data.as_ptr();
+    let (vec, import) = HostVec::new(&memory, data).unwrap();
+    assert_eq!(import.address(), place as u64);
+    memory.write(import.address() + 4, &7u32.to_le_bytes()).unwrap();
+    assert!(memory.write(import.address() + 3998, &[0; 4]).is_err());
+    drop(import);
+    let data = vec.into_vec();
+    assert_eq!((data.as_ptr(), data[0], data[1], data[999]), (place, 0, 7, 999));
+    // As long as a view can reach it, there is only a copy to be had.
+    let (vec, import) = HostVec::new(&memory, data).unwrap();
+    let view = memory.view();
+    drop(import);
+    let copy = vec.into_vec();
+    assert_ne!(copy.as_ptr(), place);
+    assert_eq!((copy[1], view.load(place as u64 + 4)), (7, Ok(7u32.to_le_bytes())));
+    assert!(matches!(HostVec::<u32>::new(&memory, Vec::new()), Err(MemoryError::Import { len: 0, .. })));
+}
+
+#[test]
+fn a_file_is_mapped_for_reading_or_writing() {
+    let path = std::env::temp_dir().join(format!("gcnjit-map-{}", std::process::id()));
+    std::fs::write(&path, [5u8; 5000]).unwrap();
+    let file = File::options().read(true).write(true).open(&path).unwrap();
+    let memory = Memory::new().unwrap();
+    let (map, len) = map_file(&memory, &file, false).unwrap();
+    assert_eq!((len, memory.view().load(map.address() + 4999)), (5000, Ok([5])));
+    assert!(memory.view().load::<1>(map.address() + 5000).is_err(), "the rest of the last page is not the file's");
+    assert_eq!(memory.view().store(map.address(), &[1]), Err(Cause::ReadOnly));
+    let (map, _) = map_file(&memory, &file, true).unwrap();
+    memory.write(map.address() + 4998, &[8, 9]).unwrap();
+    drop(map);
+    assert_eq!(std::fs::read(&path).unwrap()[4997..], [5, 8, 9]);
+    file.set_len(0).unwrap();
+    assert!(matches!(map_file(&memory, &file, false), Err(MemoryError::Import { len: 0, .. })));
+    std::fs::remove_file(&path).unwrap();
 }
 
 proptest! {
