@@ -125,7 +125,7 @@ struct Shared {
     table: Mutex<Arc<Table>>,
 }
 
-/// The sorted ranges, and what keeps each alive. Copied on write when a view holds it.
+/// The sorted ranges, and what keeps each alive, at the same index. Copied on write when a view holds it.
 #[derive(Clone, Debug, Default)]
 struct Table {
     ranges: Vec<Range>,
@@ -135,6 +135,8 @@ struct Table {
 /// An allocation or import: the reason some ranges exist. Dropping the last reference gives the memory back.
 #[derive(Debug)]
 struct Owner {
+    /// No other owner has had it, or will.
+    id: u64,
     start: u64,
     len: u64,
     backing: Backing,
@@ -274,7 +276,7 @@ impl Memory {
         if table.overlaps(address, end) {
             return Err(error);
         }
-        let owner = Owner { start: address, len, backing: Backing::Host { _keep: keep } };
+        let owner = Owner::new(address, len, Backing::Host { _keep: keep });
         table.insert(owner, &[Piece { writable, ..Piece::constant(0, len) }]);
         Ok(address)
     }
@@ -353,7 +355,7 @@ impl Arena {
             })
         });
         match granted {
-            Ok(()) => Ok(Owner { start, len, backing: Backing::Arena(arena.clone()) }),
+            Ok(()) => Ok(Owner::new(start, len, Backing::Arena(arena.clone()))),
             Err(error) => {
                 arena.give(start, size);
                 Err(error)
@@ -413,6 +415,13 @@ fn place((start, len): (u64, u64), size: u64) -> Option<u64> {
     let crosses = start / WINDOW != (start + (size - GUARD) - 1) / WINDOW;
     let at = if crosses && size - GUARD <= WINDOW { start.checked_next_multiple_of(WINDOW)? } else { start };
     fits(at).then_some(at)
+}
+
+impl Owner {
+    fn new(start: u64, len: u64, backing: Backing) -> Owner {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Owner { id: NEXT.fetch_add(1, Relaxed), start, len, backing }
+    }
 }
 
 impl Drop for Owner {
@@ -487,6 +496,14 @@ impl View {
     /// The code that holds `pc`: a range that may be executed.
     pub fn code(&self, pc: u64) -> Option<Range> {
         self.find(pc).filter(|range| range.executable)
+    }
+
+    /// What tells the allocation of the code at `pc` from any that was or will be at its address: what is loaded there
+    /// does not change.
+    pub fn code_id(&self, pc: u64) -> Option<u64> {
+        let i = self.0.ranges.partition_point(|range| range.end <= pc);
+        let range = self.0.ranges.get(i).filter(|range| range.start <= pc)?;
+        range.executable.then(|| self.0.owners[i].id)
     }
 
     /// The host pointer for `len` bytes at `address`, all of which are in one range (writable, for a `write`). It is

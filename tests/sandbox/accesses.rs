@@ -110,6 +110,29 @@ fn jumps_out_of_the_code() {
     }
 }
 
+/// What was translated of a module does not outlive it, even where another is loaded at its address.
+#[test]
+fn jumps_to_code_that_was_freed() {
+    for engine in ENGINES {
+        let device = Device::new().unwrap();
+        let jump = kernel(&device, Target::Gfx900, JUMP);
+        let run = |address: u64| {
+            let launch = jump.launch().grid(64).engine(engine).arg(Arg::pointer(address)).arg(Arg::pointer(0));
+            launch.run()
+        };
+        let other = kernel(&device, Target::Gfx900, "s_nop 0\ns_endpgm");
+        let address = other.raw().entry();
+        run(address).unwrap();
+        drop(other);
+        let Err(Error::Fault(stuck)) = run(address) else { panic!("{engine:?}: it ran what was freed") };
+        assert!(matches!(stuck.fault.trap, Trap::Fault { cause: Cause::BadJump, .. }), "{stuck}");
+        let another = kernel(&device, Target::Gfx900, "s_nop 0\ns_trap 2");
+        assert_eq!(another.raw().entry(), address, "the first place that is free");
+        let Err(Error::Fault(stuck)) = run(address) else { panic!("{engine:?}: it ran what was there before") };
+        assert!(matches!(stuck.fault.trap, Trap::Fault { cause: Cause::TrapInstruction, .. }), "{stuck}");
+    }
+}
+
 /// Inside of an instruction may be another one: the second dword of this is s_endpgm, or nothing that decodes.
 #[test]
 fn jumps_into_an_instruction() {

@@ -12,6 +12,8 @@ const ITEMS: u32 = 256 * 40;
 /// An atomic, with what a work-item gives it and what is left after all of them in any order.
 struct Form {
     name: &'static str,
+    /// The targets that have it.
+    targets: &'static [Target],
     /// 8 for those on qwords.
     size: usize,
     initial: u64,
@@ -31,7 +33,44 @@ const fn form(
     left: fn(u64, &mut dyn Iterator<Item = u64>) -> u64,
 ) -> Form {
     let qword = name.as_bytes()[name.len() - 2] == b'x';
-    Form { name, size: if qword { 8 } else { 4 }, initial, given, left }
+    Form { name, targets: &FLAT, size: if qword { 8 } else { 4 }, initial, given, left }
+}
+
+/// A float between about -2^12 and 2^13, of a sign and size that change from item to item.
+fn float(item: u32) -> f32 {
+    (item.wrapping_mul(0x9e37_79b9) >> 8) as f32 / 1024.0 - 4096.0
+}
+
+/// Those on floats, which only gfx7 has.
+fn float_forms() -> Vec<Form> {
+    const SINGLE: fn(u64) -> f32 = |bits| f32::from_bits(bits as u32);
+    let forms = [
+        form(
+            "fmin",
+            0,
+            |i| float(i).to_bits().into(),
+            |a, b| b.fold(SINGLE(a), |a, b| a.min(SINGLE(b))).to_bits().into(),
+        ),
+        form(
+            "fmax",
+            0,
+            |i| float(i).to_bits().into(),
+            |a, b| b.fold(SINGLE(a), |a, b| a.max(SINGLE(b))).to_bits().into(),
+        ),
+        form(
+            "fmin_x2",
+            0,
+            |i| f64::from(float(i)).to_bits(),
+            |a, b| b.fold(f64::from_bits(a), |a, b| a.min(f64::from_bits(b))).to_bits(),
+        ),
+        form(
+            "fmax_x2",
+            0,
+            |i| f64::from(float(i)).to_bits(),
+            |a, b| b.fold(f64::from_bits(a), |a, b| a.max(f64::from_bits(b))).to_bits(),
+        ),
+    ];
+    forms.map(|form| Form { targets: &[Target::Gfx700], ..form }).into()
 }
 
 /// Every form whose outcome does not depend on the order; swap and cmpswap have tests of their own.
@@ -111,7 +150,7 @@ impl Data {
 fn every_form_is_atomic() {
     let device = Device::new().unwrap();
     for (target, engine) in flat_cases() {
-        for form in forms() {
+        for form in forms().into_iter().chain(float_forms()).filter(|form| form.targets.contains(&target)) {
             let value = if form.size == 8 { "v[6:7]" } else { "v6" };
             let text = format!("{PROLOGUE}flat_atomic_{} v[1:2], {value}\ns_endpgm", form.name);
             let kernel = kernel(&device, target, &text);
@@ -150,6 +189,33 @@ fn atomics_return_what_was_there() {
                 let want: Vec<u64> = (0..=ITEMS.into()).collect();
                 assert!(seen == want, "{name} {target} {engine:?} {threads} threads");
             }
+        }
+    }
+}
+
+/// A sum of floats as compilers make it: each lane compares and swaps until it has not been disturbed.
+#[test]
+fn float_sums_by_compare_and_swap() {
+    let text = format!(
+        "{PROLOGUE}flat_load_dword v7, v[1:2]
+        s_waitcnt vmcnt(0) lgkmcnt(0)
+        try: v_add_f32 v6, 1.0, v7
+        flat_atomic_cmpswap v8, v[1:2], v[6:7] glc
+        s_waitcnt vmcnt(0) lgkmcnt(0)
+        v_cmp_ne_u32 vcc, v8, v7
+        v_mov_b32 v7, v8
+        s_and_b64 exec, exec, vcc
+        s_cbranch_execnz try
+        s_endpgm"
+    );
+    let device = Device::new().unwrap();
+    for (target, engine) in flat_cases() {
+        let kernel = kernel(&device, target, &text);
+        for threads in THREADS {
+            let data = Data::new(&device, 0, |_| 0);
+            data.run(&kernel, engine, threads);
+            let sum = f32::from_bits(data.cell.read()[0] as u32);
+            assert_eq!(sum, ITEMS as f32, "{target} {engine:?} {threads} threads");
         }
     }
 }
@@ -275,6 +341,28 @@ fn histograms_are_exact() {
                 assert_eq!(bins.read(), want, "{target} {engine:?} {threads} threads");
             }
         }
+    }
+}
+
+/// Sums that are made within work-groups don't depend on the threads at all.
+#[test]
+fn reductions_are_the_same_on_any_number_of_threads() {
+    for target in ["gfx600", "gfx700", "gfx803", "gfx900"] {
+        let device = Device::new().unwrap();
+        let path = format!("{}/kernels/reduction/reduction.{target}.co", env!("CARGO_MANIFEST_DIR"));
+        let kernel = Module::open(&device, path).unwrap().kernel("reduction").unwrap();
+        let x = device.buffer_from(&(0..200 * 256).map(float).collect::<Vec<f32>>()).unwrap();
+        let sums = ENGINES.map(|engine| {
+            THREADS.map(|threads| {
+                let sums = device.buffer::<f32>(200).unwrap();
+                let launch = kernel.launch().grid(200 * 256).block(256).engine(engine).threads(threads);
+                launch.arg(&x).arg(&sums).arg(Arg::lds(1024)).run().unwrap();
+                sums.read()
+            })
+        });
+        let exact: f64 = (0..256).map(|i| f64::from(float(i))).sum();
+        assert!((f64::from(sums[0][0][0]) - exact).abs() < 1.0, "{} for {exact}", sums[0][0][0]);
+        assert!(sums.iter().flatten().all(|other| *other == sums[0][0]), "{target}");
     }
 }
 

@@ -1,6 +1,7 @@
 //! The engine: translated units by guest address and MODE, shared by all threads.
 
 use crate::access::Site;
+use crate::cfg;
 use crate::jit::{Context, Exit, Unit};
 use crate::translate;
 use gcnjit_rt::{Cause, Engine, Env, Mode, Stop, Trap, Wave};
@@ -15,9 +16,10 @@ pub(crate) const MODE_KEY: u32 = 0x3ff | Mode::GPR_INDEX | Mode::VSKIP;
 /// Most bytes of host code in a cache. A kernel that jumps to every dword of itself would fill any memory with units.
 const MOST_CODE: usize = 256 << 20;
 
+/// Where a wave is: its pc, and the bits of its MODE.
 type Key = (u64, u32);
 
-/// The translator as an executor. One belongs to one loaded module: guest addresses name its code.
+/// The translator as an executor.
 #[derive(Default)]
 pub struct Jit {
     cache: Mutex<Cache>,
@@ -26,7 +28,8 @@ pub struct Jit {
 #[derive(Default)]
 struct Cache {
     units: Vec<Arc<Unit>>,
-    entries: HashMap<Key, usize>,
+    /// By what tells the code from any other that is loaded at its address, and place in it.
+    entries: HashMap<(u64, Key), usize>,
     /// Bytes of host code in them.
     code_size: usize,
     time: Duration,
@@ -71,8 +74,9 @@ impl Jit {
     /// The unit with an entry at `pc` for `mode`, translated now if it is new.
     pub fn unit(&self, env: &Env<'_>, pc: u64, mode: Mode) -> Result<Arc<Unit>, Box<Trap>> {
         let mode = Mode(mode.0 & MODE_KEY);
+        let code = env.memory.code_id(pc).ok_or_else(|| cfg::bad_jump(pc))?;
         let mut cache = self.cache.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if let Some(id) = cache.entries.get(&(pc, mode.0)) {
+        if let Some(id) = cache.entries.get(&(code, (pc, mode.0))) {
             return Ok(cache.units[*id].clone());
         }
         if cache.code_size >= MOST_CODE {
@@ -84,7 +88,7 @@ impl Jit {
         cache.time += start.elapsed();
         cache.code_size += unit.code_size;
         for entry in unit.entries.keys() {
-            cache.entries.entry((*entry, mode.0)).or_insert(unit.id);
+            cache.entries.entry((code, (*entry, mode.0))).or_insert(unit.id);
         }
         cache.units.push(unit.clone());
         Ok(unit)

@@ -7,6 +7,7 @@
 use gcnjit_isa::{Decoder, Inst, Note, Op, Operand, Sop1, Sop2, Sopc, Sopk, Sopp, Target};
 use gcnjit_rt::{Cause, Trap, View};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 /// Most instructions in a block.
 const BLOCK: usize = 512;
@@ -37,7 +38,8 @@ impl GuestBlock {
 /// A word that is no instruction is an error only at the entry: elsewhere the path there may never be taken, and
 /// the block ends before it, so that the wave comes back and finds the error if it gets there.
 pub fn blocks(view: &View, target: Target, entry: u64) -> Result<Vec<GuestBlock>, Box<Trap>> {
-    let mut code = Code { view, decoder: Decoder::new(target), instructions: BTreeMap::new() };
+    let home = view.code(entry).map_or(entry..entry, |range| range.start..range.end);
+    let mut code = Code { view, home, decoder: Decoder::new(target), instructions: BTreeMap::new() };
     let mut leaders = BTreeSet::from([entry]);
     let mut work = vec![entry];
     code.instruction(entry)?;
@@ -72,6 +74,8 @@ pub fn writes_mode(inst: &Inst) -> bool {
 
 struct Code<'a> {
     view: &'a View,
+    /// The entry's code. What is loaded elsewhere comes and goes on its own, so it has units of its own.
+    home: Range<u64>,
     decoder: Decoder,
     instructions: BTreeMap<u64, Inst>,
 }
@@ -80,6 +84,9 @@ impl Code<'_> {
     fn instruction(&mut self, pc: u64) -> Result<Inst, Box<Trap>> {
         if let Some(known) = self.instructions.get(&pc) {
             return Ok(*known);
+        }
+        if !self.home.contains(&pc) {
+            return Err(bad_jump(pc));
         }
         let inst = decode(self.view, self.decoder, pc)?;
         self.instructions.insert(pc, inst);
@@ -129,16 +136,20 @@ fn is_branch(inst: &Inst) -> bool {
     inst.op.info().srcs.contains(&gcnjit_isa::Ty::label)
 }
 
+/// The error of a jump to `pc`, where there is no code.
+pub(crate) fn bad_jump(pc: u64) -> Box<Trap> {
+    Box::new(Trap::Fault { cause: Cause::BadJump, address: pc, lane: 0, pc })
+}
+
 /// Decodes the instruction at guest address `pc`.
 pub fn decode(view: &View, decoder: Decoder, pc: u64) -> Result<Inst, Box<Trap>> {
-    let bad_jump = || Box::new(Trap::Fault { cause: Cause::BadJump, address: pc, lane: 0, pc });
     if !pc.is_multiple_of(4) {
-        return Err(bad_jump());
+        return Err(bad_jump(pc));
     }
-    let range = view.code(pc).ok_or_else(bad_jump)?;
+    let range = view.code(pc).ok_or_else(|| bad_jump(pc))?;
     let available = ((range.end - pc) / 4).min(4) as usize;
     let mut bytes = [0; 16];
-    view.read(pc, &mut bytes[..available * 4]).map_err(|_| bad_jump())?;
+    view.read(pc, &mut bytes[..available * 4]).map_err(|_| bad_jump(pc))?;
     let mut words = [0; 4];
     for (word, bytes) in words.iter_mut().zip(bytes.chunks(4)) {
         *word = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
