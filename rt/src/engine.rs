@@ -46,7 +46,8 @@ pub trait Engine: Sync {
     /// Makes the state for a thread.
     fn worker(&self) -> Self::Worker;
 
-    /// Runs `wave` from its `pc` until it stops. After an error the wave's state is the one before the
-    /// instruction that is named in it.
+    /// Runs `wave` from its `pc` until it stops. After an error the wave's program counter and vector registers are
+    /// those before the instruction that is named in it; scalars that the wave would not have read any more may be
+    /// older.
     fn run(&self, worker: &mut Self::Worker, wave: &mut Wave, env: &Env<'_>) -> Result<Stop, Box<Trap>>;
 }

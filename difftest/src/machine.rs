@@ -1,0 +1,375 @@
+//! Runs cases: each engine on the same machine, put back in between, and what differs afterwards.
+
+use crate::case::{Case, Contents, Pointer, READ_ONLY, Register, Space, Start};
+use crate::program::{Placed, place};
+use gcnjit_interp::Interpreter;
+use gcnjit_interp::run::{Buffers, Machine};
+use gcnjit_rt::memory::Piece;
+use gcnjit_rt::{Cause, Engine, Env, Memory, MemoryError, Stop, Trap, Wave, gds::Gds, lds::Lds};
+use gcnjit_translate::Jit;
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::sync::atomic::AtomicBool;
+
+/// Instructions that a wave may execute before the case counts as one that does not end.
+const BUDGET: u64 = 20_000;
+/// s_endpgm, the same on all targets: what is behind a program.
+const END: u32 = 0xbf81_0000;
+
+/// The machine around the waves. One belongs to one thread.
+pub struct Bench {
+    memory: Memory,
+    /// Addresses of the first four memories.
+    starts: [u64; 4],
+    code: u64,
+    lds: Lds,
+    gds: Gds,
+    stop: AtomicBool,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum End {
+    /// All waves executed s_endpgm.
+    Ended,
+    /// A wave got stuck.
+    Trap {
+        /// Which.
+        wave: usize,
+        /// Why.
+        trap: Trap,
+    },
+    /// A wave did not end in time, which says nothing.
+    TooLong,
+}
+
+/// What a run left.
+pub struct Outcome {
+    /// How it ended.
+    pub end: End,
+    /// The waves' registers.
+    pub waves: Vec<Box<Wave>>,
+    /// What memory holds.
+    pub contents: Contents,
+}
+
+/// What came of running a case on both engines.
+pub enum Verdict {
+    /// They agree.
+    Same(Run),
+    /// They don't: what differs, as text.
+    Different(String),
+    /// The translator, and the interpreter if it got there, refuse the program for its item of this index.
+    Refused(usize),
+    /// It can't be placed: the item of this index has no words.
+    Misplaced(usize),
+    /// It did not end in time.
+    TooLong,
+}
+
+/// A case that both engines ran alike.
+pub struct Run {
+    /// What was left.
+    pub outcome: Outcome,
+    /// The program as it was placed.
+    pub placed: Vec<Placed>,
+    /// How often each of its instructions, by its place in `placed`, was executed under a MODE, by all waves.
+    pub executed: HashMap<(usize, u32), u64>,
+}
+
+/// The interpreter, counting which instructions it executes.
+struct Counting<'a> {
+    code: u64,
+    placed: &'a [Placed],
+}
+
+struct CountingWorker {
+    counts: HashMap<(usize, u32), u64>,
+    buffers: Box<Buffers>,
+    plain: gcnjit_interp::run::Worker,
+}
+
+impl Engine for Counting<'_> {
+    type Worker = CountingWorker;
+
+    fn worker(&self) -> CountingWorker {
+        CountingWorker { counts: HashMap::new(), buffers: Box::default(), plain: Interpreter.worker() }
+    }
+
+    /// Outside of the program it is the interpreter without counting.
+    fn run(&self, worker: &mut CountingWorker, wave: &mut Wave, env: &Env<'_>) -> Result<Stop, Box<Trap>> {
+        let limit = wave.executed.saturating_add(env.slice);
+        let mut machine = Machine::new(wave, env, &mut worker.buffers);
+        while machine.wave.executed < limit {
+            let offset = machine.wave.pc.wrapping_sub(self.code);
+            let Ok(index) = self.placed.binary_search_by_key(&offset, |placed| placed.offset) else {
+                return Interpreter.run(&mut worker.plain, wave, env);
+            };
+            let mode = machine.wave.mode.0;
+            machine.step(&self.placed[index].inst)?;
+            *worker.counts.entry((index, mode)).or_default() += 1;
+            if let Some(stop) = machine.stop {
+                return Ok(stop);
+            }
+        }
+        Ok(Stop::Yield)
+    }
+}
+
+impl Bench {
+    /// A machine with the memories of [`Space`].
+    ///
+    /// # Errors
+    /// If the host has no memory for them.
+    pub fn new() -> Result<Bench, MemoryError> {
+        let memory = Memory::with_arena(1 << 24)?;
+        let code = memory.alloc(Space::Code.len())?;
+        let len = Space::C.len();
+        let mixed = [
+            Piece { offset: 0, len, writable: true },
+            Piece { offset: len, len: READ_ONLY, writable: false },
+        ];
+        let starts = [
+            memory.alloc(Space::A.len())?,
+            memory.alloc(Space::B.len())?,
+            memory.alloc_pieces(len + READ_ONLY, &mixed)?,
+            memory.alloc(Space::Scratch.len())?,
+        ];
+        let (lds, gds) = (Lds::new(Space::Lds.len() as u32), Gds::new());
+        Ok(Bench { memory, starts, code, lds, gds, stop: AtomicBool::new(false) })
+    }
+
+    /// Runs the case with both engines.
+    pub fn check(&self, case: &Case) -> Verdict {
+        let (words, placed) = match place(&case.program, case.target) {
+            Ok(program) => program,
+            Err(item) => return Verdict::Misplaced(item),
+        };
+        if !self.write_code(&words) {
+            return Verdict::Misplaced(case.program.len().saturating_sub(1));
+        }
+        let counting = Counting { code: self.code, placed: &placed };
+        let mut worker = counting.worker();
+        let expected = self.run(case, &counting, &mut worker);
+        let jit = Jit::new();
+        let got = self.run(case, &jit, &mut jit.worker());
+        if let End::Trap { trap: trap @ Trap::Unimplemented { pc, .. }, .. } = &got.end {
+            return self.refusal(*pc, trap, &placed, &worker.counts);
+        }
+        if expected.end == End::TooLong || got.end == End::TooLong {
+            return Verdict::TooLong;
+        }
+        let text = self.difference(&got, &expected);
+        match text.is_empty() {
+            true => Verdict::Same(Run { outcome: expected, placed, executed: worker.counts }),
+            false => Verdict::Different(text),
+        }
+    }
+
+    /// Runs the case with the interpreter alone.
+    ///
+    /// # Errors
+    /// The item that can't be placed.
+    pub fn interpret(&self, case: &Case) -> Result<Outcome, usize> {
+        let (words, _) = place(&case.program, case.target)?;
+        if !self.write_code(&words) {
+            return Err(case.program.len().saturating_sub(1));
+        }
+        Ok(self.run(case, &Interpreter, &mut Interpreter.worker()))
+    }
+
+    /// The translator refuses a program before it runs. The interpreter must not have executed the instruction.
+    fn refusal(&self, pc: u64, trap: &Trap, placed: &[Placed], counts: &HashMap<(usize, u32), u64>) -> Verdict {
+        let at = placed.iter().position(|placed| self.code + placed.offset == pc);
+        match at {
+            Some(index) if counts.keys().all(|(executed, _)| *executed != index) => Verdict::Refused(placed[index].item),
+            _ => Verdict::Different(format!("only the interpreter runs it: {trap}\n")),
+        }
+    }
+
+    /// Writes the program, and s_endpgm behind it. False if there is no room.
+    fn write_code(&self, words: &[u32]) -> bool {
+        let room = Space::Code.len() as usize / 4;
+        let all = words.iter().copied().chain(std::iter::repeat(END)).take(room);
+        let bytes: Vec<u8> = all.flat_map(u32::to_le_bytes).collect();
+        words.len() < room && self.memory.write(self.code, &bytes).is_ok()
+    }
+
+    /// Where a memory is; those without addresses are at 0.
+    pub fn address(&self, space: Space) -> u64 {
+        match space {
+            Space::Code => self.code,
+            Space::Lds | Space::Gds => 0,
+            _ => self.starts[space as usize],
+        }
+    }
+
+    fn run<E: Engine>(&self, case: &Case, engine: &E, worker: &mut E::Worker) -> Outcome {
+        let view = self.memory.view();
+        for space in Space::ALL {
+            let bytes = case.contents.of(space);
+            match space {
+                Space::Lds => self.lds.write(0, bytes),
+                Space::Gds => self.gds.write(0, bytes),
+                _ => view.store(self.address(space), bytes).expect("memories with contents are writable"),
+            }
+        }
+        let scratch = self.address(Space::Scratch);
+        let Bench { lds, gds, stop, .. } = self;
+        let env = Env { target: case.target, memory: &view, scratch, lds, gds, stop, slice: BUDGET };
+        let mut waves: Vec<Box<Wave>> = case.waves.iter().map(|start| self.start(start)).collect();
+        let end = run_group(engine, worker, &env, &mut waves);
+        Outcome { end, waves, contents: self.contents() }
+    }
+
+    fn contents(&self) -> Contents {
+        let mut contents = Contents::default();
+        for space in Space::ALL {
+            let bytes = contents.of_mut(space);
+            match space {
+                Space::Lds => self.lds.read(0, bytes),
+                Space::Gds => self.gds.read(0, bytes),
+                _ => self.memory.read(self.address(space), bytes).expect("memories with contents are mapped"),
+            }
+        }
+        contents
+    }
+
+    fn start(&self, start: &Start) -> Box<Wave> {
+        let mut wave = start.wave.clone();
+        wave.pc = self.code;
+        for Pointer { at, lanes, to } in &start.pointers {
+            let base = self.address(*to);
+            match *at {
+                Register::Sgpr(index) => {
+                    let index = usize::from(index);
+                    let value = wave.sgpr64(index);
+                    wave.set_sgpr64(index, value.wrapping_add(base));
+                }
+                Register::Vgpr(index) => {
+                    for lane in (0..64).filter(|lane| lanes >> lane & 1 != 0) {
+                        let [low, high] = [index, index.wrapping_add(1)].map(usize::from);
+                        let value = u64::from(wave.vgpr[low][lane]) | u64::from(wave.vgpr[high][lane]) << 32;
+                        let value = value.wrapping_add(base);
+                        (wave.vgpr[low][lane], wave.vgpr[high][lane]) = (value as u32, (value >> 32) as u32);
+                    }
+                }
+            }
+        }
+        wave
+    }
+
+    /// What differs, a line each; at most a few of a kind.
+    fn difference(&self, got: &Outcome, expected: &Outcome) -> String {
+        let mut text = String::new();
+        if got.end != expected.end {
+            let [jit, interp] = [got, expected].map(|outcome| self.end_text(&outcome.end));
+            let _ = writeln!(text, "end: jit {jit}, interp {interp}");
+        }
+        let (alone, ended) = (got.waves.len() == 1, expected.end == End::Ended);
+        for (index, (got, expected)) in got.waves.iter().zip(&expected.waves).enumerate() {
+            let name = if alone { String::new() } else { format!("wave {index} ") };
+            vector_difference(&mut text, &name, got, expected);
+            // A wave that gets stuck may have old values in scalars that it would not have read any more.
+            if ended {
+                scalar_difference(&mut text, &name, got, expected);
+            }
+        }
+        for space in Space::ALL {
+            let (got, expected) = (got.contents.of(space), expected.contents.of(space));
+            for at in (0..got.len()).filter(|at| got[*at] != expected[*at]).take(4) {
+                let name = space.name();
+                let _ = writeln!(text, "{name}[{at:#x}]: jit {:#04x} interp {:#04x}", got[at], expected[at]);
+            }
+        }
+        text
+    }
+
+    /// How a run ended, with places in the program and in memories instead of addresses.
+    pub fn end_text(&self, end: &End) -> String {
+        match end {
+            End::Ended => "ended".to_owned(),
+            End::TooLong => "did not end".to_owned(),
+            End::Trap { wave, trap: Trap::Fault { cause, address, lane, pc } } => {
+                let (place, pc) = (self.place_text(*address), pc.wrapping_sub(self.code));
+                format!("fault {} at {place} lane {lane} wave {wave} pc {pc:#x}", cause_name(*cause))
+            }
+            End::Trap { wave, trap } => format!("trap in wave {wave}: {trap}"),
+        }
+    }
+
+    /// An address as a place near one of the memories, or as a number.
+    fn place_text(&self, address: u64) -> String {
+        let spaces = [Space::A, Space::B, Space::C, Space::Scratch, Space::Code];
+        let near = |space: &Space| {
+            let distance = address.wrapping_sub(self.address(*space)).cast_signed();
+            (-4096..(space.len() + 4096) as i64).contains(&distance).then_some((*space, distance))
+        };
+        // The memory itself if it is in one, otherwise the first that is near.
+        let inside = |space: &Space| address.wrapping_sub(self.address(*space)) < space.len();
+        let space = spaces.iter().find(|space| inside(space)).or(spaces.iter().find(|space| near(space).is_some()));
+        match space.and_then(near) {
+            Some((space, distance)) if distance < 0 => format!("&{}-{:#x}", space.name(), -distance),
+            Some((space, distance)) => format!("&{}+{distance:#x}", space.name()),
+            None => format!("{address:#x}"),
+        }
+    }
+}
+
+/// The VGPRs in which a wave differs.
+fn vector_difference(text: &mut String, name: &str, got: &Wave, expected: &Wave) {
+    let vgprs = got.vgpr.iter().zip(&expected.vgpr).enumerate();
+    for (register, (got, expected)) in vgprs.filter(|(_, (got, expected))| got != expected).take(8) {
+        for lane in (0..64).filter(|lane| got[*lane] != expected[*lane]).take(3) {
+            let (got, expected) = (got[lane], expected[lane]);
+            let _ = writeln!(text, "{name}v{register}[{lane}]: jit {got:#010x} interp {expected:#010x}");
+        }
+    }
+}
+
+/// The scalars in which a wave differs. A program counter after s_endpgm means nothing; one before a trap is in that.
+fn scalar_difference(text: &mut String, name: &str, got: &Wave, expected: &Wave) {
+    for (register, (got, expected)) in got.sgpr.iter().zip(&expected.sgpr).enumerate() {
+        if got != expected {
+            let _ = writeln!(text, "{name}s{register}: jit {got:#010x} interp {expected:#010x}");
+        }
+    }
+    let scalars = [("scc", got.scc, expected.scc), ("mode", got.mode.0, expected.mode.0)];
+    for (register, got, expected) in scalars {
+        if got != expected {
+            let _ = writeln!(text, "{name}{register}: jit {got:#x} interp {expected:#x}");
+        }
+    }
+}
+
+/// The one word by which filetests know a cause.
+pub fn cause_name(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Unmapped => "unmapped",
+        Cause::Null => "null",
+        Cause::ReadOnly => "read-only",
+        Cause::Misaligned => "misaligned",
+        Cause::BadJump => "bad-jump",
+        Cause::TrapInstruction => "trap",
+        Cause::Halt => "halt",
+    }
+}
+
+/// Runs the waves of a work-group one after the other, from barrier to barrier.
+fn run_group<E: Engine>(engine: &E, worker: &mut E::Worker, env: &Env<'_>, waves: &mut [Box<Wave>]) -> End {
+    let mut ended = vec![false; waves.len()];
+    while ended.contains(&false) {
+        for (index, wave) in waves.iter_mut().enumerate() {
+            if ended[index] {
+                continue;
+            }
+            match engine.run(worker, wave, env) {
+                Ok(Stop::End) => ended[index] = true,
+                Ok(Stop::Barrier) => {}
+                Ok(Stop::Yield) => return End::TooLong,
+                Err(trap) => return End::Trap { wave: index, trap: *trap },
+            }
+        }
+    }
+    End::Ended
+}
