@@ -161,7 +161,7 @@ impl Aim<'_> {
         let space = self.random.pick(&SPACES);
         let values = pattern(self.random, space.len(), self.bytes);
         let mut addresses = Addresses { space, inside: u64::MAX, values };
-        if self.random.once_in(6) {
+        if self.random.once_in(16) {
             for _ in 0..=self.random.below(3) {
                 let lane = self.random.below(64) as usize;
                 let (inside, value) = self.wild(space);
@@ -175,7 +175,7 @@ impl Aim<'_> {
     /// Offsets of 64 lanes in `len` bytes, sometimes with one that is not.
     fn offsets(&mut self, len: u64) -> Row {
         let mut offsets = Self::low(pattern(self.random, len, self.bytes));
-        if self.random.once_in(6) {
+        if self.random.once_in(16) {
             let wild = [len as u32 - 1, len as u32, len as u32 + 8, u32::MAX - 3, 0x8000_0000];
             offsets[self.random.below(64) as usize] = self.random.pick(&wild);
         }

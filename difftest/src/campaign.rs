@@ -123,11 +123,13 @@ pub fn run(options: &Options) -> Result<Summary, MemoryError> {
 /// # Errors
 /// If the host has no memory for a machine.
 pub fn cover(options: &Options, wanted: &Wanted) -> Result<Summary, MemoryError> {
-    const ROUNDS: u64 = 6;
+    const ROUNDS: u64 = 10;
+    /// Few enough that there are registers for all addresses. What a fault hid the first time gets its own program.
+    const PROBES: usize = 8;
     let start = Instant::now();
     let mut summary = Summary::default();
     for round in 0..ROUNDS {
-        let plans = wanted.plans(&summary.coverage);
+        let plans = wanted.plans(&summary.coverage, if round == 0 { PROBES } else { 1 });
         if plans.is_empty() || summary.failures.len() >= options.failures {
             break;
         }

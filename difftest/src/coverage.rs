@@ -230,10 +230,8 @@ impl Wanted {
         self.refused.extend(refused.into_iter().map(|feature| (form, feature)));
     }
 
-    /// Programs that show what `coverage` lacks.
-    pub fn plans(&self, coverage: &Coverage) -> Vec<Plan> {
-        /// Few enough that there are registers for all addresses, and that a fault hides little.
-        const PROBES: usize = 8;
+    /// Programs that show what `coverage` lacks, with at most `most` probes in each.
+    pub fn plans(&self, coverage: &Coverage, most: usize) -> Vec<Plan> {
         let mut groups: BTreeMap<(&str, Option<u32>), (Target, Vec<Probe>)> = BTreeMap::new();
         let mut single = Vec::new();
         for (probe, target, mode) in self.lacking(coverage) {
@@ -245,7 +243,7 @@ impl Wanted {
         }
         let chunked = groups.into_iter().flat_map(|((_, mode), (target, probes))| {
             let plan = |probes: &[Probe]| Plan { target, mode: mode.map(Mode), probes: probes.to_vec() };
-            probes.chunks(PROBES).map(plan).collect::<Vec<_>>()
+            probes.chunks(most).map(plan).collect::<Vec<_>>()
         });
         chunked.chain(single).collect()
     }

@@ -106,8 +106,11 @@ impl Engine for Counting<'_> {
                 return Interpreter.run(&mut worker.plain, wave, env);
             };
             let mode = machine.wave.mode.0;
-            machine.step(&self.placed[index].inst)?;
-            *worker.counts.entry((index, mode)).or_default() += 1;
+            let outcome = machine.step(&self.placed[index].inst);
+            if outcome.as_ref().map_or_else(|trap| is_meant(trap), |()| true) {
+                *worker.counts.entry((index, mode)).or_default() += 1;
+            }
+            outcome?;
             if let Some(stop) = machine.stop {
                 return Ok(stop);
             }
@@ -353,6 +356,11 @@ pub fn cause_name(cause: Cause) -> &'static str {
         Cause::TrapInstruction => "trap",
         Cause::Halt => "halt",
     }
+}
+
+/// Whether the instruction is there to stop the wave: it was executed, then.
+fn is_meant(trap: &Trap) -> bool {
+    matches!(trap, Trap::Fault { cause: Cause::TrapInstruction | Cause::Halt, .. })
 }
 
 /// Runs the waves of a work-group one after the other, from barrier to barrier.

@@ -8,6 +8,7 @@ mod asm;
 mod disas;
 mod exec;
 mod failure;
+mod fuzz;
 mod info;
 mod input;
 mod isa;
@@ -41,6 +42,7 @@ enum Command {
     Info(info::Args),
     Asm(asm::Args),
     Isa(isa::Args),
+    Fuzz(fuzz::Args),
 }
 
 /// Does what the arguments of the process ask for.
@@ -55,6 +57,7 @@ pub fn main() -> ExitCode {
         Command::Info(args) => info::main(args),
         Command::Asm(args) => asm::main(args),
         Command::Isa(args) => isa::main(args),
+        Command::Fuzz(args) => fuzz::main(args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
