@@ -236,11 +236,8 @@ impl Aim<'_> {
         };
         let mut swizzle = self.random.once_in(4);
         let select = |random: &mut Random| random.pick(&[0, 1, 4, 5, 6, 7]);
-        let selects = if self.random.once_in(2) {
-            0o7654
-        } else {
-            (0..4).fold(0, |sum, i| sum | select(self.random) << (3 * i))
-        };
+        let selects =
+            if self.random.once_in(2) { 0o7654 } else { (0..4).fold(0, |sum, i| sum | select(self.random) << (3 * i)) };
         let add_tid = self.random.once_in(4);
         let format = self.random.below(128) as u32;
         let mut w3 = self.random.next() as u32 & 0xff78_0000 & !(1 << 23) | selects | format << 12;

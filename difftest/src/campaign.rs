@@ -123,7 +123,7 @@ pub fn run(options: &Options) -> Result<Summary, MemoryError> {
 /// # Errors
 /// If the host has no memory for a machine.
 pub fn cover(options: &Options, wanted: &Wanted) -> Result<Summary, MemoryError> {
-    const ROUNDS: u64 = 10;
+    const ROUNDS: u64 = 40;
     /// Few enough that there are registers for all addresses. What a fault hid the first time gets its own program.
     const PROBES: usize = 8;
     let start = Instant::now();

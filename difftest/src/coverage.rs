@@ -309,7 +309,8 @@ impl Coverage {
     pub fn report(&self, wanted: &Wanted) -> Report {
         let forms = share(wanted.forms.iter(), &self.forms, |(form, generation)| format!("{form} on {generation:?}"));
         let features = share(wanted.features.keys(), &self.features, |(form, feature)| format!("{form} {feature}"));
-        let settings = share(wanted.settings.iter(), &self.settings, |(op, setting)| format!("{} {setting}", op.info().name));
+        let settings =
+            share(wanted.settings.iter(), &self.settings, |(op, setting)| format!("{} {setting}", op.info().name));
         let refused = wanted.refused.iter().map(|(form, feature)| format!("{form} {feature}"));
         Report { forms, features, settings, refused: refused.collect() }
     }

@@ -87,13 +87,29 @@ pub enum Flag {
 }
 
 use Flag::{
-    Addr64, Gds, Glc, Global, Idxen, Imm, Lds, NegativeOffset, Nv, Offen, Offset, Offset1, ScalarBase, Scratch, Slc, Tfe,
+    Addr64, Gds, Glc, Global, Idxen, Imm, Lds, NegativeOffset, Nv, Offen, Offset, Offset1, ScalarBase, Scratch, Slc,
+    Tfe,
 };
 use Kind::{Exec, InlineFloat, InlineInt, Literal, M0, Sgpr, Special, Vcc, Vgpr};
 
 const KINDS: [Kind; 9] = [Vgpr, Sgpr, Vcc, M0, Exec, InlineInt, InlineFloat, Literal, Special];
 const FLAGS: [Flag; 16] = [
-    Glc, Slc, Tfe, Idxen, Offen, Addr64, Lds, Gds, Imm, Nv, Offset, NegativeOffset, Offset1, Scratch, Global, ScalarBase,
+    Glc,
+    Slc,
+    Tfe,
+    Idxen,
+    Offen,
+    Addr64,
+    Lds,
+    Gds,
+    Imm,
+    Nv,
+    Offset,
+    NegativeOffset,
+    Offset1,
+    Scratch,
+    Global,
+    ScalarBase,
 ];
 const SELS: [Sel; 7] = [Sel::Byte0, Sel::Byte1, Sel::Byte2, Sel::Byte3, Sel::Word0, Sel::Word1, Sel::Dword];
 
@@ -152,7 +168,13 @@ impl Feature {
             all.extend(KINDS.map(|kind| Feature::Source(i, kind)));
         }
         for i in 0..3 {
-            all.extend([Feature::Abs(i), Feature::Neg(i), Feature::NegHi(i), Feature::OpSelHi(i), Feature::Omod(i + 1)]);
+            all.extend([
+                Feature::Abs(i),
+                Feature::Neg(i),
+                Feature::NegHi(i),
+                Feature::OpSelHi(i),
+                Feature::Omod(i + 1),
+            ]);
         }
         for i in 0..2 {
             all.extend([Feature::Sext(i), Feature::DstUnused(i + 1)]);

@@ -126,12 +126,10 @@ impl Bench {
     /// If the host has no memory for them.
     pub fn new() -> Result<Bench, MemoryError> {
         let memory = Memory::with_arena(1 << 24)?;
-        let code = memory.alloc(Space::Code.len())?;
+        let code = Piece { executable: true, ..Piece::data(0, Space::Code.len()) };
+        let code = memory.alloc_pieces(code.len, &[code])?;
         let len = Space::C.len();
-        let mixed = [
-            Piece { offset: 0, len, writable: true },
-            Piece { offset: len, len: READ_ONLY, writable: false },
-        ];
+        let mixed = [Piece::data(0, len), Piece::constant(len, READ_ONLY)];
         let starts = [
             memory.alloc(Space::A.len())?,
             memory.alloc(Space::B.len())?,
@@ -185,7 +183,9 @@ impl Bench {
     fn refusal(&self, pc: u64, trap: &Trap, placed: &[Placed], counts: &HashMap<(usize, u32), u64>) -> Verdict {
         let at = placed.iter().position(|placed| self.code + placed.offset == pc);
         match at {
-            Some(index) if counts.keys().all(|(executed, _)| *executed != index) => Verdict::Refused(placed[index].item),
+            Some(index) if counts.keys().all(|(executed, _)| *executed != index) => {
+                Verdict::Refused(placed[index].item)
+            }
             _ => Verdict::Different(format!("only the interpreter runs it: {trap}\n")),
         }
     }
@@ -374,7 +374,9 @@ fn run_group<E: Engine>(engine: &E, worker: &mut E::Worker, env: &Env<'_>, waves
             match engine.run(worker, wave, env) {
                 Ok(Stop::End) => ended[index] = true,
                 Ok(Stop::Barrier) => {}
-                Ok(Stop::Yield) => return End::TooLong,
+                Ok(Stop::Yield) if wave.executed >= BUDGET => return End::TooLong,
+                // It sleeps: another has its turn.
+                Ok(Stop::Yield) => {}
                 Err(trap) => return End::Trap { wave: index, trap: *trap },
             }
         }

@@ -47,7 +47,12 @@ fn everything_is_executed() {
     }
     assert_agreed(&summary, &options);
     for share in [&report.forms, &report.features, &report.settings] {
-        assert!(share.never.is_empty(), "{} never executed: {:?}", share.never.len(), &share.never[..share.never.len().min(60)]);
+        assert!(
+            share.never.is_empty(),
+            "{} never executed: {:?}",
+            share.never.len(),
+            &share.never[..share.never.len().min(60)]
+        );
     }
     assert!(report.forms.all > 3000, "the table has more rows than that");
 }

@@ -1,1 +1,65 @@
-fn main(){}
+//! The generator finds each deliberate mistake of the translator (`gcnjit_translate::defect`) within a budget, and
+//! shrinks most of what it finds to a few instructions.
+//!
+//!     cargo test -p gcnjit-difftest --features defects --test mutation
+//!
+//! With `BLESS=1` it writes the table of docs/mutation-check.md. It needs the feature, which nothing else has.
+
+use gcnjit_difftest::campaign::{Options, run};
+use gcnjit_difftest::shrink::instructions;
+use gcnjit_translate::defect::{Defect, switch};
+use std::path::Path;
+
+/// Programs in which a defect has to be found.
+const BUDGET: u64 = 20_000;
+/// Instructions that most are shrunk to.
+const FEW: usize = 5;
+/// What begins the table in the document.
+const MARK: &str = "| defect |";
+
+struct Found {
+    defect: Defect,
+    /// The number of the first program that shows it, and how many instructions of it are left.
+    program: Option<(u64, usize)>,
+}
+
+fn find(defect: Defect) -> Found {
+    switch(Some(defect));
+    let options = Options { count: BUDGET, ..Options::default() };
+    let summary = run(&options).expect("memory for the machines");
+    switch(None);
+    let first = summary.failures.first();
+    Found { defect, program: first.map(|failure| (failure.index + 1, instructions(&failure.shrunk))) }
+}
+
+fn row(found: &Found) -> String {
+    let (program, size) = found
+        .program
+        .map_or(("never".to_owned(), "-".to_owned()), |(program, size)| (program.to_string(), size.to_string()));
+    format!("| {:?} | {} | {program} | {size} |", found.defect, found.defect.what())
+}
+
+/// The document with this table in the place of its own.
+fn with_table(document: &str, rows: &[String]) -> String {
+    let (before, after) = document.split_once(MARK).expect("a table in the document");
+    let after = after.split_once("\n\n").map_or("", |(_, after)| after);
+    let head = format!("{MARK} what is wrong | found by program | instructions left |\n|---|---|---:|---:|");
+    format!("{before}{head}\n{}\n\n{after}", rows.join("\n"))
+}
+
+#[test]
+fn every_defect_is_found() {
+    let found: Vec<Found> = Defect::ALL.iter().map(|defect| find(*defect)).collect();
+    let rows: Vec<String> = found.iter().map(row).collect();
+    println!("{}", rows.join("\n"));
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/mutation-check.md");
+    if std::env::var("BLESS").is_ok_and(|value| value == "1") {
+        let document = std::fs::read_to_string(&path).expect("the document");
+        std::fs::write(&path, with_table(&document, &rows)).expect("the document can be written");
+    }
+    let never: Vec<Defect> = found.iter().filter(|found| found.program.is_none()).map(|found| found.defect).collect();
+    assert!(never.is_empty(), "not found in {BUDGET} programs: {never:?}");
+    let small = found.iter().filter(|found| found.program.is_some_and(|(_, size)| size <= FEW)).count();
+    assert!(small * 10 >= found.len() * 8, "only {small} of {} were shrunk to {FEW} instructions", found.len());
+    assert!(found.len() >= 40, "there are more than {} defects", found.len());
+}

@@ -59,7 +59,8 @@ pub fn main(args: &Args) -> Result<(), Failure> {
     match paths.first() {
         None => Ok(()),
         Some(path) => {
-            let message = format!("the engines differ: {}\n{}", path.display(), summary.failures[0].difference.trim_end());
+            let message =
+                format!("the engines differ: {}\n{}", path.display(), summary.failures[0].difference.trim_end());
             Err(Failure { code: FAULT, message })
         }
     }

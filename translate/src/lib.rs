@@ -8,6 +8,7 @@ pub mod access;
 pub mod build;
 pub mod cache;
 pub mod cfg;
+pub mod defect;
 pub mod fenv;
 pub mod jit;
 pub mod lane;

@@ -100,7 +100,8 @@ fn mismatch(bench: &Bench, case: &Case, outcome: &Outcome, expect: &Expect) -> O
         }
         What::Values(place, expected) => {
             let actual = actual(outcome, expect.wave, place, expected.len());
-            let same = actual.iter().zip(expected.iter().cycle()).all(|(x, y)| x == y || *x as u32 as i32 as i64 as u64 == *y);
+            let same =
+                actual.iter().zip(expected.iter().cycle()).all(|(x, y)| x == y || *x as u32 as i32 as i64 as u64 == *y);
             (!same).then(|| format!("the result was {}", short(actual)))
         }
         What::Code { clif, present, text } => {

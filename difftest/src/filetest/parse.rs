@@ -317,13 +317,14 @@ impl Set {
                 Register::Vgpr(first)
             }
         };
-        if let Some(to) = self.pointer {
-            let lanes = match &self.place {
-                Place::Vgpr { lanes, .. } => lanes.clone().fold(0, |mask, lane| mask | 1 << lane),
-                _ => 0,
-            };
-            start.pointers.push(Pointer { at, lanes, to });
-        }
+        let lanes = match &self.place {
+            Place::Vgpr { lanes, .. } => lanes.clone().fold(0, |mask, lane| mask | 1 << lane),
+            _ => 0,
+        };
+        // What was said of these lanes before no longer holds.
+        start.pointers.iter_mut().filter(|pointer| pointer.at == at).for_each(|pointer| pointer.lanes &= !lanes);
+        start.pointers.retain(|pointer| pointer.at != at || pointer.lanes != 0);
+        start.pointers.extend(self.pointer.map(|to| Pointer { at, lanes, to }));
         Ok(())
     }
 }

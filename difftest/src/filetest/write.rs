@@ -76,7 +76,8 @@ fn contents(text: &mut String, contents: &Contents) {
             let used = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last / 4 + 1);
             let first = bytes.iter().position(|byte| *byte != 0).unwrap_or(0) / 4;
             let dwords = bytes.chunks_exact(4).take(used).skip(first);
-            let values: Vec<String> = dwords.map(|b| value::text(u32::from_le_bytes([b[0], b[1], b[2], b[3]]).into())).collect();
+            let values: Vec<String> =
+                dwords.map(|b| value::text(u32::from_le_bytes([b[0], b[1], b[2], b[3]]).into())).collect();
             if !values.is_empty() {
                 let offset = line * 32 + first * 4;
                 line_of(text, format_args!("memory {}[{offset:#x}] = {}", space.name(), values.join(" ")));

@@ -7,7 +7,7 @@
 use super::Generator;
 use super::statement::{ops, scalar};
 use crate::program::{Item, Label};
-use gcnjit_isa::{Operand, Op, Sop1, Sop2, Sopk, Sopp, asm};
+use gcnjit_isa::{Op, Operand, Sop1, Sop2, Sopk, Sopp, asm};
 
 /// Most constructs inside each other.
 pub const DEPTH: usize = 3;

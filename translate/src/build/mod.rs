@@ -33,6 +33,7 @@ mod vopc;
 
 use crate::access::Access;
 use crate::cfg::{GuestBlock, ends_block};
+use crate::defect;
 use crate::lane::{Block, Fenv, Op, Shape, Term, Ty, Value};
 use crate::libcall::RowOp;
 use crate::pass::scalars::Scalars;
@@ -50,13 +51,14 @@ pub type Result<T = (), E = Box<Trap>> = std::result::Result<T, E>;
 
 /// Builds the lane IR of a guest block for waves in `mode`.
 pub fn block(guest: &GuestBlock, target: Target, mode: Mode) -> Result<Block> {
+    let mode = defect::mode(mode);
     let mut b = Builder::new(guest.start(), target, mode);
     let end = guest.end();
     let mut term = Term::Jump(end);
     for (pc, inst) in &guest.instructions {
         b.begin(*pc, inst);
         if !(mode.vskip() && inst.op.obeys_vskip()) {
-            dispatch::instruction(&mut b, inst)?;
+            dispatch::instruction(&mut b, &defect::seen(inst))?;
         }
         b.finish_instruction();
         if ends_block(inst) {
@@ -64,7 +66,7 @@ pub fn block(guest: &GuestBlock, target: Target, mode: Mode) -> Result<Block> {
         }
     }
     b.flush();
-    b.block.term = b.checked_term(term);
+    b.block.term = defect::ended(b.checked_term(term));
     b.block.instructions = guest.instructions.len() as u32;
     Ok(b.block)
 }

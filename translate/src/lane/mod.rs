@@ -11,6 +11,7 @@ pub mod print;
 
 pub use print::Listing;
 
+use crate::defect;
 use std::collections::HashMap;
 
 /// A value: the index of the node that defines it.
@@ -311,7 +312,9 @@ impl Block {
 
     /// Appends an effect.
     pub fn effect(&mut self, op: Op, args: [Value; 3], imm: u64) {
-        self.push(Node { op, ty: Ty::Void, shape: Shape::Uniform, fenv: Fenv::Any, args, imm });
+        if !defect::drops(op, imm) {
+            self.push(Node { op, ty: Ty::Void, shape: Shape::Uniform, fenv: Fenv::Any, args, imm });
+        }
     }
 
     /// Forgets lane values for the purpose of finding them again: after a segment boundary it is cheaper to
@@ -322,7 +325,7 @@ impl Block {
 
     fn push(&mut self, node: Node) -> Value {
         let value = Value(u32::try_from(self.nodes.len()).expect("a block has fewer than 2^32 nodes"));
-        self.nodes.push(node);
+        self.nodes.push(defect::made(&self.nodes, node));
         value
     }
 }

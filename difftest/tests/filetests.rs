@@ -1,0 +1,98 @@
+//! Every filetest of the repository: `tests/filetests/run` runs on both engines, `clif` looks at translations besides,
+//! `disas` at encodings. `BLESS=1` writes into them what came out instead.
+
+use gcnjit_difftest::Bench;
+use gcnjit_difftest::filetest::{self, bless, check, parse};
+use gcnjit_isa::{Decoder, Target, asm, disas};
+use std::path::{Path, PathBuf};
+
+fn files(kind: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/filetests").join(kind);
+    let entries = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("a readable folder").path()).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "gcn"));
+    files.sort();
+    files
+}
+
+fn blessing() -> bool {
+    std::env::var("BLESS").is_ok_and(|value| value == "1")
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// What is wrong with a test that is run, with file and line.
+fn run(bench: &Bench, path: &Path) -> Result<(), String> {
+    let source = read(path);
+    let place = |line: usize, what: String| format!("{}:{line}: {what}", path.display());
+    let test = parse(&source).map_err(|error| place(error.line, error.what))?;
+    if blessing() {
+        let blessed = bless(bench, &test, &source).map_err(|failed| place(failed.line, failed.what))?;
+        if blessed != source {
+            std::fs::write(path, blessed).map_err(|error| place(1, error.to_string()))?;
+        }
+        return Ok(());
+    }
+    let again = "BLESS=1 cargo test -p gcnjit-difftest --test filetests accepts what came out";
+    check(bench, &test).map_err(|failed| {
+        let filetest::Failed { line, target, what } = failed;
+        place(line, format!("on {target}: {what}\n  ({again})"))
+    })
+}
+
+fn run_all(kind: &str, least: usize) {
+    let (bench, files) = (Bench::new().expect("a machine"), files(kind));
+    let failures: Vec<String> = files.iter().filter_map(|path| run(&bench, path).err()).collect();
+    assert!(failures.is_empty(), "{} of {} fail:\n{}", failures.len(), files.len(), failures.join("\n"));
+    assert!(files.len() >= least, "there are more than {} filetests", files.len());
+}
+
+#[test]
+fn programs() {
+    run_all("run", 30);
+}
+
+#[test]
+fn translations() {
+    run_all("clif", 5);
+}
+
+/// A line of `disas`: words, a bar, text. Both ways.
+fn both_ways(target: Target, line: &str) -> Result<(), String> {
+    let (words, text) = line.split_once('|').ok_or("there is no '|'")?;
+    let text = text.trim();
+    let word = |word: &str| u32::from_str_radix(word.trim_start_matches("0x"), 16).map_err(|error| error.to_string());
+    let words = words.split_whitespace().map(word).collect::<Result<Vec<u32>, String>>()?;
+    let inst = Decoder::new(target).decode(&words).map_err(|error| error.to_string())?;
+    let printed = disas::text(&inst, target);
+    if printed != text {
+        return Err(format!("it is printed '{printed}'"));
+    }
+    let assembled = asm::assemble(text, target).map_err(|error| error.to_string())?;
+    if assembled == words { Ok(()) } else { Err(format!("it assembles to {assembled:#010x?}")) }
+}
+
+#[test]
+fn encodings() {
+    let (mut failures, mut lines) = (Vec::new(), 0);
+    for path in files("disas") {
+        let mut targets: Vec<Target> = Vec::new();
+        for (number, line) in (1..).zip(read(&path).lines()) {
+            let line = line.split(';').next().unwrap_or("").trim();
+            let mut fail = |what: String| failures.push(format!("{}:{number}: {what}", path.display()));
+            if let Some(names) = line.strip_prefix("target ") {
+                match names.split_whitespace().map(str::parse).collect::<Result<Vec<Target>, _>>() {
+                    Ok(named) => targets = named,
+                    Err(_) => fail(format!("'{names}' are no targets")),
+                }
+            } else if !line.is_empty() {
+                lines += targets.len();
+                targets.iter().filter_map(|target| both_ways(*target, line).err()).for_each(&mut fail);
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert!(lines >= 40, "there are more than {lines} encodings");
+}
