@@ -205,13 +205,15 @@ impl Builder {
     }
 }
 
-/// The scalars that an access may read: EXEC, M0, FLAT_SCRATCH (102 to 105), and from each SGPR operand on as many as the
-/// widest one takes.
+/// The scalars that an access may read: EXEC, M0, FLAT_SCRATCH (102 to 105), from each SGPR operand on as many as the
+/// widest one takes, and what VCCZ and SCC as an operand stand for.
 fn scalars_read(inst: &Inst) -> Scalars {
     const WIDEST: usize = 16;
     let implicit = Scalars::range(102..106).and(Scalars::range(reg::M0..reg::M0 + 1)).and(Scalars::range(126..128));
     inst.src.iter().fold(implicit, |set, operand| match operand {
         Operand::Sgpr(first) => set.and(Scalars::range(usize::from(*first)..usize::from(*first) + WIDEST)),
+        Operand::Special(251) => set.and(Scalars::range(reg::VCC..reg::VCC + 2)),
+        Operand::Scc | Operand::Special(253) => set.and(Scalars::SCC),
         _ => set,
     })
 }

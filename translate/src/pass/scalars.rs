@@ -19,6 +19,9 @@ pub struct Scalars {
 impl Scalars {
     const ALL: Scalars = Scalars { sgprs: u128::MAX, scc: true };
 
+    /// SCC alone.
+    pub const SCC: Scalars = Scalars { sgprs: 0, scc: true };
+
     /// The SGPRs of a range, cut to those that exist.
     pub fn range(range: Range<usize>) -> Scalars {
         let sgprs = range.filter(|register| *register < 128).fold(0, |set, register| set | 1 << register);
@@ -43,13 +46,12 @@ impl Scalars {
 fn effect(block: &Block, node: &Node) -> (Scalars, Scalars) {
     let none = Scalars::default();
     let one = |register: u64| Scalars { sgprs: 1 << (register & 127), scc: false };
-    let scc = Scalars { sgprs: 0, scc: true };
     match node.op {
         Op::Sgpr => (one(node.imm), none),
         Op::SgprAt => (Scalars::range(0..104), none),
-        Op::Scc => (scc, none),
+        Op::Scc => (Scalars::SCC, none),
         Op::SetSgpr => (none, one(node.imm)),
-        Op::SetScc => (none, scc),
+        Op::SetScc => (none, Scalars::SCC),
         Op::Access => {
             let access = node.imm as usize;
             (block.access_reads[access], Scalars::range(block.accesses[access].writes_sgprs()))
