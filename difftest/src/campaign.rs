@@ -21,8 +21,8 @@ pub struct Options {
     pub seed: u64,
     /// How many cases.
     pub count: u64,
-    /// Families to draw from; all if empty.
-    pub families: Vec<String>,
+    /// Rows to draw, by family or the beginning of the mnemonic; all if empty.
+    pub rows: Vec<String>,
     /// Targets, in turn.
     pub targets: Vec<Target>,
     /// Threads.
@@ -37,15 +37,7 @@ impl Default for Options {
     /// Everything, a thousand times, until the first failure.
     fn default() -> Options {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        Options {
-            seed: 1,
-            count: 1000,
-            families: Vec::new(),
-            targets: TARGETS.to_vec(),
-            threads,
-            failures: 1,
-            time: None,
-        }
+        Options { seed: 1, count: 1000, rows: Vec::new(), targets: TARGETS.to_vec(), threads, failures: 1, time: None }
     }
 }
 
@@ -107,7 +99,7 @@ impl Summary {
 /// # Errors
 /// If the host has no memory for a machine.
 pub fn run(options: &Options) -> Result<Summary, MemoryError> {
-    let rows = options.targets.iter().map(|target| Rows::new(*target, &options.families));
+    let rows = options.targets.iter().map(|target| Rows::new(*target, &options.rows));
     let rows: Vec<Rows> = rows.filter(|rows| !rows.is_empty()).collect();
     if rows.is_empty() {
         return Ok(Summary::default());

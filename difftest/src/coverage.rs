@@ -201,11 +201,16 @@ pub fn is_drawn(op: Op) -> bool {
     info.executed && !clock
 }
 
+/// Whether a row is among those asked for: by its family's name or the beginning of its mnemonic. All are if none is.
+pub fn is_chosen(op: Op, names: &[String]) -> bool {
+    names.is_empty() || names.iter().any(|name| name == op.family() || op.info().name.starts_with(name.as_str()))
+}
+
 impl Wanted {
-    /// Everything in `families` (empty: all) on `targets`.
-    pub fn new(targets: &[Target], families: &[String]) -> Wanted {
+    /// Everything of the rows that `names` choose, on `targets`.
+    pub fn new(targets: &[Target], names: &[String]) -> Wanted {
         let mut wanted = Wanted::default();
-        let chosen = |op: &Op| is_drawn(*op) && (families.is_empty() || families.iter().any(|f| f == op.family()));
+        let chosen = |op: &Op| is_drawn(*op) && is_chosen(*op, names);
         for target in targets {
             let generation = target.generation();
             for op in Op::all().filter(|op| chosen(op) && target.supports(*op)) {

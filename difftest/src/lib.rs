@@ -5,7 +5,7 @@
 //! [`filetest`] writes it down and reads it again, [`coverage`] counts what was executed, and [`campaign`] does all of
 //! it many times on several threads.
 //!
-//! What both engines share (memory, `rt::math`) is not tested here; see docs/differential-testing.md.
+//! What both engines share (memory, `rt::math`) is not tested here; see docs/fuzzing.md.
 
 #![forbid(unsafe_code)]
 

@@ -1,8 +1,12 @@
 //! Random numbers that a seed reproduces, and values at which number formats have their edges.
 
-/// SplitMix64.
+/// SplitMix64, or bytes from somewhere else as long as they last.
 #[derive(Clone, Debug)]
-pub struct Random(u64);
+pub struct Random {
+    state: u64,
+    /// Eight for each number, in reverse.
+    bytes: Vec<u8>,
+}
 
 /// Bit patterns that are special as an integer, a float, a pair of halves or half of a double.
 const EDGES: [u32; 44] = [
@@ -55,21 +59,32 @@ const EDGES: [u32; 44] = [
 impl Random {
     /// A generator that always gives the same sequence for the same seed.
     pub fn new(seed: u64) -> Random {
-        Random(seed)
+        Random { state: seed, bytes: Vec::new() }
     }
 
     /// The generator of the `index`-th of many programs that share a seed: independent of the others.
     pub fn of(seed: u64, index: u64) -> Random {
-        let mut random = Random(seed ^ index.wrapping_mul(0xd6e8_feb8_6659_fd93));
+        let mut random = Random::new(seed ^ index.wrapping_mul(0xd6e8_feb8_6659_fd93));
         random.next();
         random
+    }
+
+    /// A generator that gives the bytes, eight a number, and goes on as one that has them as its seed: for fuzzers that
+    /// change bytes to change a program.
+    pub fn of_bytes(bytes: &[u8]) -> Random {
+        let state = bytes.iter().fold(0, |sum: u64, byte| sum.rotate_left(9) ^ u64::from(*byte));
+        Random { state, bytes: bytes.iter().rev().copied().collect() }
     }
 
     /// Any 64 bits.
     #[allow(clippy::should_implement_trait, reason = "an endless source is not used as an iterator")]
     pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        if self.bytes.len() >= 8 {
+            let rest = self.bytes.split_off(self.bytes.len() - 8);
+            return rest.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
+        }
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.state ^ self.state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ z >> 31
     }

@@ -3,9 +3,18 @@
 //!
 //! `GCNJIT_FUZZ_COUNT` sets how many random programs run, `GCNJIT_FUZZ_SEED` the seed.
 
+#[path = "../../fuzz/bodies/programs.rs"]
+mod body;
+
 use gcnjit_difftest::campaign::{self, Options};
+use gcnjit_difftest::case::Space;
 use gcnjit_difftest::coverage::{TARGETS, Wanted};
-use gcnjit_difftest::{Summary, filetest};
+use gcnjit_difftest::generate::{Generator, Rows};
+use gcnjit_difftest::program::Item;
+use gcnjit_difftest::random::Random;
+use gcnjit_difftest::shrink::shrink;
+use gcnjit_difftest::{Bench, Case, Summary, filetest};
+use gcnjit_isa::{Op, Target, Vop2};
 
 fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
@@ -55,4 +64,54 @@ fn everything_is_executed() {
         );
     }
     assert!(report.forms.all > 3000, "the table has more rows than that");
+}
+
+#[test]
+fn any_bytes_are_a_program() {
+    let mut random = Random::new(3);
+    for len in (0..2400).step_by(40) {
+        let bytes: Vec<u8> = (0..len).map(|_| random.next() as u8).collect();
+        body::programs(&bytes);
+    }
+    body::programs(&[0; 4000]);
+    body::programs(&[0xff; 4000]);
+}
+
+/// What is written down is read again as the same case.
+#[test]
+fn filetests_keep_the_case() {
+    let bench = Bench::new().expect("a machine");
+    for (index, target) in (0..60).zip(TARGETS.into_iter().cycle()) {
+        let mut random = Random::of(5, index);
+        let case = Generator::program(&mut random, &Rows::new(target, &[]));
+        let text = filetest::write(&case, "a random program");
+        let again = filetest::parse(&text).and_then(|test| test.case(target)).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let lines = |case: &Case| filetest::write(case, "").lines().map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(lines(&case), lines(&again));
+        let [first, second] =
+            [&case, &again].map(|case| bench.interpret(case).unwrap_or_else(|at| panic!("item {at}")));
+        assert_eq!(first.end, second.end);
+        assert!(first.contents == second.contents && first.waves.len() == second.waves.len(), "{text}");
+    }
+}
+
+/// A case that "fails" by one of its instructions is reduced to that one, and plain state.
+#[test]
+fn shrinks_to_the_cause() {
+    let rows = Rows::new(Target::Gfx900, &[]);
+    let adds = |item: &Item| item.inst().is_some_and(|inst| inst.op == Op::Vop2(Vop2::v_add_f32));
+    let mut found = 0;
+    for index in 0..400 {
+        let case = Generator::program(&mut Random::of(9, index), &rows);
+        if !case.program.iter().any(adds) {
+            continue;
+        }
+        let shrunk = shrink(case, &mut |case| case.program.iter().any(adds));
+        assert_eq!((shrunk.program.len(), shrunk.waves.len()), (1, 1));
+        let wave = &shrunk.waves[0].wave;
+        assert!(wave.mode.0 == 0 && wave.vgpr.iter().flatten().all(|lane| *lane == 0));
+        assert!(Space::ALL.into_iter().all(|space| shrunk.contents.of(space).iter().all(|byte| *byte == 0)));
+        found += 1;
+    }
+    assert!(found > 20, "only {found} of the programs had it");
 }

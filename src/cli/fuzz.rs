@@ -3,9 +3,9 @@
 use crate::cli::failure::{FAULT, Failure};
 use crate::cli::print;
 use gcnjit::Target;
+use gcnjit::isa::Op;
 use gcnjit_difftest::campaign::{self, Options};
-use gcnjit_difftest::coverage::{Report, Share, TARGETS, Wanted};
-use gcnjit_difftest::generate::families;
+use gcnjit_difftest::coverage::{Report, Share, TARGETS, Wanted, is_chosen, is_drawn};
 use gcnjit_difftest::{Summary, filetest};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -20,7 +20,8 @@ pub struct Args {
     /// How many programs.
     #[arg(long, default_value_t = 1000)]
     count: u64,
-    /// Draws from this encoding family only, such as vop2 or ds; may be given more than once.
+    /// Draws only from this encoding family, such as vop2 or ds, or rows whose mnemonic begins so, such as v_mul; may be
+    /// given more than once.
     #[arg(long)]
     family: Vec<String>,
     /// Targets, such as gfx803; may be given more than once. One of each kind if it is not.
@@ -43,7 +44,7 @@ pub struct Args {
 /// Runs the campaign and reports it.
 pub fn main(args: &Args) -> Result<(), Failure> {
     let options = options(args)?;
-    let wanted = Wanted::new(&options.targets, &options.families);
+    let wanted = Wanted::new(&options.targets, &options.rows);
     let no_memory = |error| Failure::usage(format!("no memory for the machines: {error}"));
     let summary = match args.cover {
         true => campaign::cover(&options, &wanted),
@@ -67,15 +68,17 @@ pub fn main(args: &Args) -> Result<(), Failure> {
 }
 
 fn options(args: &Args) -> Result<Options, Failure> {
-    let known: Vec<&str> = families().collect();
-    if let Some(unknown) = args.family.iter().find(|family| !known.contains(&family.as_str())) {
-        return Err(Failure::usage(format!("'{unknown}' is no family; there are {}", known.join(", "))));
+    for name in &args.family {
+        let known = Op::all().any(|op| is_drawn(op) && is_chosen(op, std::slice::from_ref(name)));
+        if !known {
+            return Err(Failure::usage(format!("'{name}' is no family and no mnemonic begins with it")));
+        }
     }
     let targets = if args.gfx.is_empty() { TARGETS.to_vec() } else { args.gfx.clone() };
     let defaults = Options::default();
     let threads = args.threads.unwrap_or(defaults.threads);
-    let (seed, count, families) = (args.seed, args.count, args.family.clone());
-    Ok(Options { seed, count, families, targets, threads, ..defaults })
+    let (seed, count, rows) = (args.seed, args.count, args.family.clone());
+    Ok(Options { seed, count, rows, targets, threads, ..defaults })
 }
 
 /// Writes each shrunk case as a filetest; the paths.

@@ -7,7 +7,7 @@ mod flow;
 mod rows;
 mod statement;
 
-pub use rows::{Rows, families};
+pub use rows::Rows;
 pub use statement::{is_control, is_executed};
 
 use crate::aim::{fill, flat_scratch};

@@ -1,6 +1,6 @@
 //! Which rows a target has, by family, and how often each family comes up.
 
-use crate::coverage::is_drawn;
+use crate::coverage::{is_chosen, is_drawn};
 use crate::random::Random;
 use gcnjit_isa::{Encoding, Op, Target};
 
@@ -23,11 +23,6 @@ const WEIGHTS: [(&str, u64); 15] = [
     ("flat", 5),
 ];
 
-/// The families that are drawn from.
-pub fn families() -> impl Iterator<Item = &'static str> {
-    WEIGHTS.iter().map(|(family, _)| *family)
-}
-
 /// Rows with their encodings.
 type Family = Vec<(Op, Vec<Encoding>)>;
 
@@ -39,16 +34,15 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Those of `target` in the families of these names; all if there are none.
-    pub fn new(target: Target, only: &[String]) -> Rows {
+    /// Those of `target` that `names` choose.
+    pub fn new(target: Target, names: &[String]) -> Rows {
         let generation = target.generation();
         let rows = |family: &str| -> Family {
-            let of = |op: &Op| op.family() == family && is_drawn(*op) && target.supports(*op);
+            let of = |op: &Op| op.family() == family && is_drawn(*op) && is_chosen(*op, names) && target.supports(*op);
             Op::all().filter(of).map(|op| (op, op.encodings(generation))).collect()
         };
-        let chosen = |family: &str| only.is_empty() || only.iter().any(|name| name == family);
-        let families = WEIGHTS.iter().filter(|(family, _)| chosen(family));
-        let families = families.map(|(family, weight)| (*weight, rows(family))).filter(|(_, rows)| !rows.is_empty());
+        let families =
+            WEIGHTS.iter().map(|(family, weight)| (*weight, rows(family))).filter(|(_, rows)| !rows.is_empty());
         Rows { target, families: families.collect() }
     }
 

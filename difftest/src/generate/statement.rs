@@ -66,12 +66,15 @@ pub fn is_control(op: Op) -> bool {
 struct Names {
     keep_exec: bool,
     keep_rare: bool,
+    /// Any register, whatever its purpose.
+    keep_all: bool,
 }
 
 /// The operand's counterpart among the data registers.
 fn close(operand: Operand, ty: Ty, names: Names) -> Operand {
     let width = ty.dwords().max(1);
     match operand {
+        _ if names.keep_all => operand,
         Operand::Vgpr(register) => Operand::Vgpr(register % 10),
         Operand::Sgpr(register @ (106 | 107 | 124)) => Operand::Sgpr(register),
         Operand::Sgpr(register @ (126 | 127)) if names.keep_exec => Operand::Sgpr(register),
@@ -107,7 +110,11 @@ impl Generator<'_> {
     /// The instruction on the data registers.
     fn closed(&mut self, mut inst: Inst) -> Option<Inst> {
         let info = inst.op.info();
-        let names = Names { keep_exec: self.random.once_in(3), keep_rare: self.random.once_in(8) };
+        let names = Names {
+            keep_exec: self.random.once_in(3),
+            keep_rare: self.random.once_in(8),
+            keep_all: self.random.once_in(32),
+        };
         for (operand, ty) in inst.dst.iter_mut().zip(info.dsts) {
             *operand = close(*operand, *ty, names);
         }
