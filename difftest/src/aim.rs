@@ -37,7 +37,7 @@ pub fn m0(random: &mut Random) -> u32 {
 pub fn fill(contents: &mut Contents, mut value: impl FnMut() -> u32) {
     const FILLED: usize = 2048;
     for space in Space::ALL {
-        let len = if space == Space::Gds { FILLED } else { space.len() as usize };
+        let len = if space == Space::Gds { FILLED } else { space.size() as usize };
         for dword in contents.of_mut(space)[..len].chunks_exact_mut(4) {
             dword.copy_from_slice(&value().to_le_bytes());
         }
@@ -63,7 +63,12 @@ fn pattern(random: &mut Random, len: u64, bytes: u64) -> [u64; LANES] {
     let places = len.saturating_sub(bytes) / unit + 1;
     let first = random.below(places) * unit;
     match random.below(6) {
-        0 | 1 => std::array::from_fn(|lane| (first % (len / 4 + 1) / unit * unit) + lane as u64 * bytes),
+        // A run; now and then over the end.
+        0 | 1 => {
+            let start = first % (len / 4 + 1) / unit * unit;
+            let end = if random.once_in(16) { u64::MAX } else { places * unit };
+            std::array::from_fn(|lane| (start + lane as u64 * bytes) % end)
+        }
         2 => [first; LANES],
         3 => {
             let step = random.below(4) * unit;
@@ -136,7 +141,7 @@ impl Aim<'_> {
 
     /// An address that is not simply inside of `space`: whether it counts from there, and the value.
     fn wild(&mut self, space: Space) -> (bool, u64) {
-        let len = space.len();
+        let len = space.size();
         let apertures = [LDS_APERTURE + 12, PRIVATE_APERTURE + 20, LDS_APERTURE - 4, PRIVATE_APERTURE + 0xffff_fffc];
         let aperture = self.random.pick(&apertures);
         let edge = len - self.random.below(16);
@@ -159,7 +164,7 @@ impl Aim<'_> {
     /// Addresses of 64 lanes in one memory, sometimes with a few wild ones.
     fn addresses(&mut self) -> Addresses {
         let space = self.random.pick(&SPACES);
-        let values = pattern(self.random, space.len(), self.bytes);
+        let values = pattern(self.random, space.size(), self.bytes);
         let mut addresses = Addresses { space, inside: u64::MAX, values };
         if self.random.once_in(16) {
             for _ in 0..=self.random.below(3) {
@@ -194,11 +199,11 @@ impl Aim<'_> {
         } else if scalar != Operand::None {
             let space = self.random.pick(&SPACES);
             self.set_pair(scalar, offset.wrapping_neg(), Some(space));
-            let offsets = self.offsets(space.len());
+            let offsets = self.offsets(space.size());
             self.set_row(vector, 0, offsets);
         } else {
             let aperture = match self.random.below(6) {
-                0 => Some((LDS_APERTURE, Space::Lds.len())),
+                0 => Some((LDS_APERTURE, Space::Lds.size())),
                 1 => Some((PRIVATE_APERTURE, SCRATCH)),
                 _ => None,
             };
@@ -215,7 +220,7 @@ impl Aim<'_> {
 
     fn share(&mut self, inst: &Inst) {
         let mem = inst.mem();
-        let mut offsets = self.offsets(Space::Lds.len());
+        let mut offsets = self.offsets(Space::Lds.size());
         if mem.offset & 0x8000 != 0 {
             // Instructions with a second address in memory keep its distance in the high bits.
             offsets = offsets.map(|x| x & 0x1ffff | (self.random.next() as u32 & 0x8003) << 17);
@@ -267,17 +272,17 @@ impl Aim<'_> {
         let soffset_value = self.random.pick(&[0, 0, 4, 16, 64, 260, 3]);
         self.set_scalar(soffset, 0, soffset_value);
         let space = self.random.pick(&SPACES);
-        let (words, stride) = self.resource(space.len());
+        let (words, stride) = self.resource(space.size());
         self.set_resource(resource, words, space);
         let bytes = self.bytes;
         if mem.addr64 {
             // The resource's base is added to the address.
-            let values = pattern(self.random, space.len(), bytes);
+            let values = pattern(self.random, space.size(), bytes);
             let addresses = Addresses { space, inside: 0, values };
             self.set_addresses(vector, &addresses, u64::from(soffset_value) + mem.offset as u64);
             return;
         }
-        let size = if stride == 0 { space.len() } else { stride };
+        let size = if stride == 0 { space.size() } else { stride };
         let mut offsets = self.offsets(size.max(bytes));
         if self.random.once_in(2) {
             offsets = offsets.map(|x| x.wrapping_sub(mem.offset as u32));
@@ -302,7 +307,7 @@ impl Aim<'_> {
         let offset = inst.mem().offset as u64;
         if inst.op.info().srcs.first() == Some(&Ty::b128) {
             let space = self.random.pick(&SPACES);
-            let (words, _) = self.resource(space.len());
+            let (words, _) = self.resource(space.size());
             self.set_resource(inst.src[0], words, space);
             return;
         }

@@ -36,7 +36,7 @@ impl Space {
     pub const ALL: [Space; 6] = [Space::A, Space::B, Space::C, Space::Scratch, Space::Lds, Space::Gds];
 
     /// Bytes that can be written and are compared.
-    pub const fn len(self) -> u64 {
+    pub const fn size(self) -> u64 {
         match self {
             Space::A => 8192,
             Space::B => 524,
@@ -102,7 +102,7 @@ pub struct Contents([Vec<u8>; 6]);
 
 impl Default for Contents {
     fn default() -> Contents {
-        Contents(Space::ALL.map(|space| vec![0; space.len() as usize]))
+        Contents(Space::ALL.map(|space| vec![0; space.size() as usize]))
     }
 }
 

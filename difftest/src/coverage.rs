@@ -201,6 +201,9 @@ pub fn is_drawn(op: Op) -> bool {
     info.executed && !clock
 }
 
+/// Probes that may share a program: by the target's name and MODE.
+type Groups = BTreeMap<(&'static str, Option<u32>), (Target, Vec<Probe>)>;
+
 /// Whether a row is among those asked for: by its family's name or the beginning of its mnemonic. All are if none is.
 pub fn is_chosen(op: Op, names: &[String]) -> bool {
     names.is_empty() || names.iter().any(|name| name == op.family() || op.info().name.starts_with(name.as_str()))
@@ -237,7 +240,7 @@ impl Wanted {
 
     /// Programs that show what `coverage` lacks, with at most `most` probes in each.
     pub fn plans(&self, coverage: &Coverage, most: usize) -> Vec<Plan> {
-        let mut groups: BTreeMap<(&str, Option<u32>), (Target, Vec<Probe>)> = BTreeMap::new();
+        let mut groups: Groups = BTreeMap::new();
         let mut single = Vec::new();
         for (probe, target, mode) in self.lacking(coverage) {
             if is_control(probe.0) {

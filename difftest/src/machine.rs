@@ -56,7 +56,7 @@ pub struct Outcome {
 /// What came of running a case on both engines.
 pub enum Verdict {
     /// They agree.
-    Same(Run),
+    Same(Box<Run>),
     /// They don't: what differs, as text.
     Different(String),
     /// The translator, and the interpreter if it got there, refuse the program for its item of this index.
@@ -126,17 +126,17 @@ impl Bench {
     /// If the host has no memory for them.
     pub fn new() -> Result<Bench, MemoryError> {
         let memory = Memory::with_arena(1 << 24)?;
-        let code = Piece { executable: true, ..Piece::data(0, Space::Code.len()) };
+        let code = Piece { executable: true, ..Piece::data(0, Space::Code.size()) };
         let code = memory.alloc_pieces(code.len, &[code])?;
-        let len = Space::C.len();
+        let len = Space::C.size();
         let mixed = [Piece::data(0, len), Piece::constant(len, READ_ONLY)];
         let starts = [
-            memory.alloc(Space::A.len())?,
-            memory.alloc(Space::B.len())?,
+            memory.alloc(Space::A.size())?,
+            memory.alloc(Space::B.size())?,
             memory.alloc_pieces(len + READ_ONLY, &mixed)?,
-            memory.alloc(Space::Scratch.len())?,
+            memory.alloc(Space::Scratch.size())?,
         ];
-        let (lds, gds) = (Lds::new(Space::Lds.len() as u32), Gds::new());
+        let (lds, gds) = (Lds::new(Space::Lds.size() as u32), Gds::new());
         Ok(Bench { memory, starts, code, lds, gds, stop: AtomicBool::new(false) })
     }
 
@@ -162,7 +162,7 @@ impl Bench {
         }
         let text = self.difference(&got, &expected);
         match text.is_empty() {
-            true => Verdict::Same(Run { outcome: expected, placed, executed: worker.counts }),
+            true => Verdict::Same(Box::new(Run { outcome: expected, placed, executed: worker.counts })),
             false => Verdict::Different(text),
         }
     }
@@ -192,7 +192,7 @@ impl Bench {
 
     /// Writes the program, and s_endpgm behind it. False if there is no room.
     fn write_code(&self, words: &[u32]) -> bool {
-        let room = Space::Code.len() as usize / 4;
+        let room = Space::Code.size() as usize / 4;
         let all = words.iter().copied().chain(std::iter::repeat(END)).take(room);
         let bytes: Vec<u8> = all.flat_map(u32::to_le_bytes).collect();
         words.len() < room && self.memory.write(self.code, &bytes).is_ok()
@@ -306,10 +306,10 @@ impl Bench {
         let spaces = [Space::A, Space::B, Space::C, Space::Scratch, Space::Code];
         let near = |space: &Space| {
             let distance = address.wrapping_sub(self.address(*space)).cast_signed();
-            (-4096..(space.len() + 4096) as i64).contains(&distance).then_some((*space, distance))
+            (-4096..(space.size() + 4096) as i64).contains(&distance).then_some((*space, distance))
         };
         // The memory itself if it is in one, otherwise the first that is near.
-        let inside = |space: &Space| address.wrapping_sub(self.address(*space)) < space.len();
+        let inside = |space: &Space| address.wrapping_sub(self.address(*space)) < space.size();
         let space = spaces.iter().find(|space| inside(space)).or(spaces.iter().find(|space| near(space).is_some()));
         match space.and_then(near) {
             Some((space, distance)) if distance < 0 => format!("&{}-{:#x}", space.name(), -distance),

@@ -100,3 +100,19 @@ pub fn with_literal(mut inst: Inst, value: u32) -> Inst {
     }
     inst
 }
+
+/// Numbers the labels from 1 in the order in which they stand, as reading a filetest does.
+pub fn renumber(program: &mut Program) {
+    let standing = program.iter().filter_map(|item| match item {
+        Item::Label(label) => Some(*label),
+        _ => None,
+    });
+    let order: Vec<Label> = standing.collect();
+    let new = |label: Label| order.iter().position(|known| *known == label).map_or(0, |at| at as Label + 1);
+    for item in program {
+        match item {
+            Item::Inst(_) => {}
+            Item::Label(label) | Item::Jump(_, label) | Item::Offset(_, label) => *label = new(*label),
+        }
+    }
+}

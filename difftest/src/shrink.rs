@@ -132,7 +132,7 @@ impl Shrinker<'_> {
             self.vectors(index);
         }
         for space in Space::ALL {
-            let len = space.len() as usize;
+            let len = space.size() as usize;
             self.bytes(space, 0..len);
         }
     }

@@ -10,6 +10,7 @@ use gcnjit_isa::{Decoder, Encoding, Format, Gen, Inst, Op, Second, Target};
 #[derive(Clone, Copy, Debug)]
 struct Form {
     fixed: u32,
+    fixed_second: u32,
     free: u32,
     free_second: u32,
 }
@@ -20,7 +21,8 @@ pub fn draw(random: &mut Random, op: Op, encoding: Encoding, target: Target) -> 
     for _ in 0..200 {
         let form = form(random, encoding, target.generation())?;
         let first = form.fixed | random.next() as u32 & form.free;
-        let words = [first, random.next() as u32 & form.free_second, random.dword()];
+        let second = form.fixed_second | random.next() as u32 & form.free_second;
+        let words = [first, second, random.dword()];
         match decoder.decode(&words) {
             Ok(inst) if inst.op == op => {
                 // Bits that decoding ignores are dropped: the words that run are those that the text stands for.
@@ -37,7 +39,7 @@ pub fn draw(random: &mut Random, op: Op, encoding: Encoding, target: Target) -> 
 fn form(random: &mut Random, encoding: Encoding, generation: Gen) -> Option<Form> {
     let (code, old) = (u32::from(encoding.opcode), generation < Gen::Gfx8);
     let shift = u32::from(old);
-    let form = |fixed: u32, free: u32| Some(Form { fixed, free, free_second: u32::MAX });
+    let form = |fixed: u32, free: u32| Some(Form { fixed, fixed_second: 0, free, free_second: u32::MAX });
     // The place of source 0 says that an SDWA or DPP word follows.
     let (second, source0) = match encoding.second {
         None => (0, 0x1ff),
@@ -87,13 +89,14 @@ fn memory(random: &mut Random, format: Format, code: u32, generation: Gen) -> Op
             let no_base = if random.once_in(2) { 0x7f_0000 } else { 0 };
             let form = Form {
                 fixed: 0x37 << 26 | code << 18,
+                fixed_second: no_base,
                 free: 0x3_d000 | offset | lds,
-                free_second: u32::MAX & !no_base,
+                free_second: !no_base,
             };
             return Some(form);
         }
         Format::Flat => (0x37 << 26 | code << 18, 0x3_0000, 0xff7f_ffff | rarely(0x80_0000)),
         _ => return None,
     };
-    Some(Form { fixed, free, free_second })
+    Some(Form { fixed, fixed_second: 0, free, free_second })
 }

@@ -113,5 +113,5 @@ fn shrinks_to_the_cause() {
         assert!(Space::ALL.into_iter().all(|space| shrunk.contents.of(space).iter().all(|byte| *byte == 0)));
         found += 1;
     }
-    assert!(found > 20, "only {found} of the programs had it");
+    assert!(found >= 10, "only {found} of the programs had it");
 }

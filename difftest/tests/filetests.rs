@@ -1,4 +1,4 @@
-//! Every filetest of the repository: `tests/filetests/run` runs on both engines, `clif` looks at translations besides,
+//! Every filetest of the repository: `tests/filetests/run` runs on both engines, `ir` looks at the lane IR besides,
 //! `disas` at encodings. `BLESS=1` writes into them what came out instead.
 
 use gcnjit_difftest::Bench;
@@ -56,7 +56,7 @@ fn programs() {
 
 #[test]
 fn translations() {
-    run_all("clif", 5);
+    run_all("ir", 5);
 }
 
 /// A line of `disas`: words, a bar, text. Both ways.

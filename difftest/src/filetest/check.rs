@@ -7,9 +7,9 @@ use crate::machine::{Bench, Outcome, Verdict};
 use crate::program::place;
 use gcnjit_isa::Target;
 use gcnjit_rt::Wave;
-use gcnjit_translate::cfg::GuestBlock;
+use gcnjit_translate::build;
+use gcnjit_translate::cfg::{GuestBlock, ends_block};
 use gcnjit_translate::lane::Listing;
-use gcnjit_translate::translate_block;
 
 /// What failed in a filetest, in which line, on which target.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -104,8 +104,8 @@ fn mismatch(bench: &Bench, case: &Case, outcome: &Outcome, expect: &Expect) -> O
                 actual.iter().zip(expected.iter().cycle()).all(|(x, y)| x == y || *x as u32 as i32 as i64 as u64 == *y);
             (!same).then(|| format!("the result was {}", short(actual)))
         }
-        What::Code { clif, present, text } => {
-            let code = match translation(case, *clif) {
+        What::Code { present, text } => {
+            let code = match lane_ir(case) {
                 Ok(code) => code,
                 Err(what) => return Some(what),
             };
@@ -135,22 +135,12 @@ fn actual(outcome: &Outcome, wave: usize, place: &Place, count: usize) -> Vec<u6
     }
 }
 
-/// The translation of a case's first block, as lane IR or as what Cranelift is given.
-fn translation(case: &Case, clif: bool) -> Result<String, String> {
+/// The lane IR of a case's first block.
+fn lane_ir(case: &Case) -> Result<String, String> {
     let (_, placed) = place(&case.program, case.target).map_err(|item| format!("instruction {item} has no words"))?;
-    let ends = |inst: &gcnjit_isa::Inst| gcnjit_translate::cfg::ends_block(inst);
-    let mut instructions = Vec::new();
-    for placed in placed {
-        instructions.push((placed.offset, placed.inst));
-        if ends(&placed.inst) {
-            break;
-        }
-    }
+    let length = placed.iter().position(|placed| ends_block(&placed.inst)).map_or(placed.len(), |last| last + 1);
+    let instructions = placed[..length].iter().map(|placed| (placed.offset, placed.inst)).collect();
     let mode = case.waves[0].wave.mode;
-    let unit = translate_block(&GuestBlock { instructions }, case.target, mode).map_err(|trap| trap.to_string())?;
-    match clif {
-        true if unit.clif.is_empty() => Err("translations are not kept as CLIF in this build".to_owned()),
-        true => Ok(unit.clif.clone()),
-        false => Ok(Listing(&unit.blocks[0].block).to_string()),
-    }
+    let block = build::block(&GuestBlock { instructions }, case.target, mode).map_err(|trap| trap.to_string())?;
+    Ok(Listing(&block).to_string())
 }

@@ -25,6 +25,7 @@
 //! | `run` | the program begins: instructions as llvm-mc spells them, labels; `pcrel(L)` for a literal is L minus the instruction's own address. It ends at the next line without indentation that is no label |
 //! | `expect R = V...` | a register after the program: `s4`, `s[4:5]`, `vcc`, `exec`, `scc`, `mode`, `v0`, `v0[7]`, `v0[0:3]` |
 //! | `expect M[O] = V...` | dwords of a memory |
+//! | `expect ir TEXT`, `expect no-ir TEXT` | the lane IR of the first block has the text in it, or has not |
 //! | `expect end E` | `ended`, or `fault CAUSE at &M+O lane L wave W pc P` |
 //!
 //! Values are `7`, `-1`, `0x1f`, or floats `1.5f` (f32) and `1.5d` (f64, for pairs). What is given for fewer lanes is

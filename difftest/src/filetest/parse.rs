@@ -62,10 +62,8 @@ pub enum What {
     Values(Place, Vec<u64>),
     /// How the program ends.
     End(String),
-    /// That the translation has, or does not have, a text in it: the lane IR (`ir`) or Cranelift's (`clif`).
+    /// That the lane IR of the first block has, or does not have, a text in it.
     Code {
-        /// Cranelift's instead of the lane IR.
-        clif: bool,
         /// Whether it is there.
         present: bool,
         /// The text.
@@ -147,13 +145,11 @@ fn targets(text: &str) -> Result<Vec<Target>, String> {
 
 fn expectation(text: &str) -> Result<What, String> {
     let (keyword, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
-    let code = |clif, present| What::Code { clif, present, text: rest.trim().to_owned() };
+    let code = |present| What::Code { present, text: rest.trim().to_owned() };
     match keyword {
         "end" => Ok(What::End(rest.trim().to_owned())),
-        "ir" => Ok(code(false, true)),
-        "no-ir" => Ok(code(false, false)),
-        "clif" => Ok(code(true, true)),
-        "no-clif" => Ok(code(true, false)),
+        "ir" => Ok(code(true)),
+        "no-ir" => Ok(code(false)),
         _ => match assignment(text)? {
             (place, None, values) => Ok(What::Values(place, values)),
             _ => Err("an address can't be expected: it is another one each time".to_owned()),
@@ -205,7 +201,7 @@ fn place(text: &str) -> Result<Place, String> {
     }
     let memory = text.split_once('[').and_then(|(name, rest)| Some((Space::named(name)?, rest.strip_suffix(']')?)));
     if let Some((space, offset)) = memory {
-        let offset = value::bits(offset.trim()).filter(|offset| *offset % 4 == 0 && offset + 4 <= space.len());
+        let offset = value::bits(offset.trim()).filter(|offset| *offset % 4 == 0 && offset + 4 <= space.size());
         return Ok(Place::Memory(space, offset.ok_or_else(wrong)? as usize));
     }
     let (kind, rest) = text.split_at_checked(1).ok_or_else(wrong)?;

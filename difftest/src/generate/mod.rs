@@ -13,7 +13,7 @@ pub use statement::{is_control, is_executed};
 use crate::aim::{fill, flat_scratch};
 use crate::case::{Case, Contents, Start};
 use crate::feature::Feature;
-use crate::program::{Label, Program};
+use crate::program::{Label, Program, renumber};
 use crate::random::Random;
 use gcnjit_isa::{Encoding, Gen, Op, Operand, Target};
 use gcnjit_rt::{Mode, Wave, wave::reg};
@@ -133,6 +133,7 @@ impl<'a> Generator<'a> {
             let functions = std::mem::take(&mut self.functions);
             self.program.extend(functions);
         }
+        renumber(&mut self.program);
         let mut contents = Contents::default();
         let mut values = Values::new(self.random);
         fill(&mut contents, || values.next(self.random));
