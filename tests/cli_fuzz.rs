@@ -29,7 +29,7 @@ fn report() {
 #[test]
 fn seeds() {
     let count = |seed: &str, threads: &str| {
-        let report = json(&["--seed", seed, "--count", "30", "--threads", threads]);
+        let report = json(&["--seed", seed, "--count", "30", "--threads", threads, "--gfx", "gfx803"]);
         report["instructions"].as_u64().unwrap()
     };
     assert_eq!(count("1", "1"), count("1", "2"));
