@@ -142,7 +142,7 @@ impl Engine for Jit {
             }
             let position = self.entry(worker, wave, env)?;
             let Known { unit, index, .. } = &worker.entries[position];
-            let mut context = Context { limit, env, sites: &mut worker.sites[unit.id], bad: None };
+            let mut context = Context::new(limit, env, &mut worker.sites[unit.id]);
             let exit = unit.run(wave, &mut context, *index);
             if let Some(stop) = outcome(exit, &context, wave.pc)? {
                 return Ok(stop);

@@ -10,6 +10,9 @@ use gcnjit_rt::{Denormals, Mode, Round};
 /// All exceptions masked, nearest-even, denormals kept: what Rust code expects.
 pub const HOST: u32 = 0x1f80;
 
+/// The bits of MXCSR that say what has happened, not what is to happen.
+pub const FLAGS: u32 = 0x3f;
+
 /// MXCSR of the environment under `mode`.
 pub fn mxcsr(mode: Mode, fenv: Fenv) -> u32 {
     match fenv {

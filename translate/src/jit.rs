@@ -54,8 +54,18 @@ pub struct Context<'a> {
     pub env: &'a Env<'a>,
     /// This thread's memory of each access of the unit.
     pub sites: &'a mut [Site],
+    /// The first of `sites`, for translated code.
+    pub first_site: *const Site,
     /// The first bad lane of the access that faulted.
     pub bad: Option<Bad>,
+}
+
+impl<'a> Context<'a> {
+    /// Nothing bad yet.
+    pub fn new(limit: u64, env: &'a Env<'a>, sites: &'a mut [Site]) -> Context<'a> {
+        let first_site = sites.as_ptr();
+        Context { limit, env, sites, first_site, bad: None }
+    }
 }
 
 type Entry = unsafe extern "C" fn(*mut Wave, *mut Context<'_>, u32) -> u32;
@@ -77,6 +87,8 @@ pub struct Unit {
     /// The function in CLIF, as it was compiled.
     pub clif: String,
     entry: Entry,
+    /// The environment its blocks start and end in.
+    mxcsr: u32,
     module: Option<JITModule>,
     /// Its segments, which the function calls.
     #[expect(dead_code, reason = "kept for as long as the function")]
@@ -141,7 +153,19 @@ pub fn compile(id: usize, blocks: Vec<Planned>, mode: Mode, shaping: Shaping) ->
     let entry = unsafe { std::mem::transmute::<*const u8, Entry>(address) };
     let entries = blocks.iter().enumerate().map(|(i, planned)| (planned.block.pc, i as u32)).collect();
     let accesses = blocks.iter().map(|planned| planned.block.accesses.len()).sum();
-    Ok(Unit { id, mode, blocks, entries, accesses, code_size, clif, entry, module: Some(module), wide })
+    Ok(Unit {
+        id,
+        mode,
+        blocks,
+        entries,
+        accesses,
+        code_size,
+        clif,
+        entry,
+        mxcsr: fenv::mxcsr(mode, Fenv::F32),
+        module: Some(module),
+        wide,
+    })
 }
 
 fn define(module: &mut JITModule, context: &mut codegen::Context, id: usize) -> Result<FuncId, Box<ModuleError>> {
@@ -156,11 +180,16 @@ impl Unit {
     pub fn run(&self, wave: &mut Wave, context: &mut Context<'_>, index: u32) -> Exit {
         debug_assert_eq!(context.sites.len(), self.accesses);
         let host = libcall::mxcsr();
-        libcall::set_mxcsr(fenv::mxcsr(self.mode, Fenv::F32));
+        let changes = (host ^ self.mxcsr) & !fenv::FLAGS != 0;
+        if changes {
+            libcall::set_mxcsr(self.mxcsr);
+        }
         // SAFETY: the code was made from checked lane IR: it writes the wave, the context and its own frame only,
         // and calls libcalls with arguments that keep their contracts. `index` is one of the unit's entries.
         let code = unsafe { (self.entry)(wave, context, index) };
-        libcall::set_mxcsr(host);
+        if changes {
+            libcall::set_mxcsr(host);
+        }
         Exit::from_code(code)
     }
 }

@@ -33,7 +33,7 @@ impl Single {
     pub fn run(&mut self, wave: &mut Wave, env: &Env<'_>) -> Result<Option<Stop>, Box<Trap>> {
         // A block that jumps to its own start comes back there instead of going round.
         let limit = wave.executed;
-        let mut context = Context { limit, env, sites: &mut self.sites, bad: None };
+        let mut context = Context::new(limit, env, &mut self.sites);
         let exit = self.unit.run(wave, &mut context, 0);
         Ok(outcome(exit, &context, wave.pc)?.filter(|stop| *stop != Stop::Yield))
     }

@@ -6,11 +6,13 @@
 
 use super::lanes::Level;
 use gcnjit_rt::{Env, Row};
+use std::mem::offset_of;
 use std::ptr::with_exposed_provenance_mut;
 
 /// What one thread remembers of an access between executions: the allocation that the last one hit.
 ///
 /// It belongs to one [`gcnjit_rt::View`]: clear it (`Site::default()`) before running under another.
+#[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Site {
     start: u64,
@@ -19,6 +21,11 @@ pub struct Site {
 }
 
 impl Site {
+    /// Where translated code finds the allocation's first address, and the one behind it. Both are 0 at first.
+    pub const START: usize = offset_of!(Site, start);
+    /// See [`Site::START`].
+    pub const END: usize = offset_of!(Site, end);
+
     /// The bounds of the range that holds `address`, if there is one and it may be accessed that way.
     #[inline(always)]
     pub(super) fn bounds(&mut self, env: &Env<'_>, address: u64, write: bool) -> Option<(u64, u64)> {

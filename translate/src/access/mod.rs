@@ -51,6 +51,21 @@ pub struct Access {
     sgprs: Range<usize>,
 }
 
+/// A load of SGPRs from memory, simple enough for translated code to do it alone where its site knows the allocation.
+#[derive(Clone, Copy, Debug)]
+pub struct ScalarLoad {
+    /// The SGPR pair that the address starts from.
+    pub base: usize,
+    /// The SGPR that is added to it.
+    pub soffset: Option<usize>,
+    /// Bytes that are added to it.
+    pub offset: i64,
+    /// The first SGPR loaded.
+    pub first: usize,
+    /// How many: 1, 2, 4, 8 or 16.
+    pub count: usize,
+}
+
 /// The first bad lane of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bad {
@@ -75,6 +90,11 @@ impl Access {
     pub fn run(&self, wave: &mut Wave, env: &Env<'_>, site: &mut Site) -> Result<(), Bad> {
         // SAFETY: `select` picked a function whose host features were detected, and registers that exist.
         unsafe { (self.run)(&self.fields, wave, env, site) }
+    }
+
+    /// What it is, if it is a plain load of SGPRs.
+    pub fn scalar_load(&self) -> Option<ScalarLoad> {
+        smem::plain_load(self.run, &self.fields)
     }
 
     /// The VGPRs that [`Access::run`] may write.

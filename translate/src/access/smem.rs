@@ -6,7 +6,7 @@
 use super::address::Site;
 use super::atomic::{Atomic, Kind, apply32, apply64};
 use super::select::{Selected, nothing, scalar, sgpr};
-use super::{Action, Bad, Fields, Run, Scalar};
+use super::{Action, Bad, Fields, Run, Scalar, ScalarLoad};
 use gcnjit_isa::{Gen, Inst, Operand, Smem, Ty};
 use gcnjit_rt::{Env, Wave, clock};
 use std::ptr::with_exposed_provenance_mut;
@@ -58,6 +58,19 @@ pub(super) fn select(op: Smem, inst: &Inst, generation: Gen) -> Selected {
     f.bytes = 4 * count as u32;
     f.write = write;
     Ok((run, f))
+}
+
+/// What an access is that `select` picked, if it is a plain load.
+pub(super) fn plain_load(run: Run, f: &Fields) -> Option<ScalarLoad> {
+    let is_plain = std::ptr::fn_addr_eq(run, plain as Run) && !f.write && !f.scalars.is_empty();
+    let Scalar::Register(base) = f.base else { return None };
+    let (soffset, constant) = match f.soffset {
+        Scalar::Register(register) => (Some(register), 0),
+        Scalar::Constant(value) => (None, value),
+        Scalar::Flag(_) => return None,
+    };
+    let offset = i64::from(f.offset) + i64::from(constant);
+    is_plain.then_some(ScalarLoad { base, soffset, offset, first: f.scalars.start, count: f.scalars.len() })
 }
 
 /// Atomics on a word in memory. Data, compare value and result are SGPRs.

@@ -6,6 +6,7 @@
 
 use super::functions::dpp_source;
 use super::{Helper, UniformCall};
+use std::sync::LazyLock;
 
 /// Makes the enum and table of row libcalls. A row: `name: result = (a: type, …), imm => value of a lane`.
 /// `float` before a name: it does float arithmetic.
@@ -206,13 +207,42 @@ uniform_calls! {
 unsafe extern "C" fn dpp(d: *mut u8, a: *const u8, _: *const u8, _: *const u8, ctrl: u64) {
     // SAFETY: the caller's contract.
     let (d, a) = unsafe { (&mut *d.cast::<[u32; 64]>(), &*a.cast::<[u32; 64]>()) };
-    for (lane, d) in d.iter_mut().enumerate() {
-        *d = dpp_source(ctrl as u16, lane).map_or(0, |source| a[source]);
+    let mut padded = [0; 128];
+    padded[..64].copy_from_slice(a);
+    for (d, source) in d.iter_mut().zip(DppPattern::of(ctrl as u16).sources) {
+        *d = padded[usize::from(source & 127)];
     }
 }
 
 /// The lanes whose source lane under DPP control `ctrl` exists and is active.
 fn valid_lanes(exec: u64, ctrl: u16) -> u64 {
-    let valid = |lane: &usize| dpp_source(ctrl, *lane).is_some_and(|source| exec >> source & 1 != 0);
-    (0..64).filter(valid).fold(0, |mask, lane| mask | 1 << lane)
+    let pattern = DppPattern::of(ctrl);
+    if exec == u64::MAX {
+        return pattern.valid;
+    }
+    let active = |(lane, source): (usize, &u8)| (exec >> (source & 63) & 1) << lane;
+    pattern.sources.iter().enumerate().map(active).fold(0, |mask, bit| mask | bit) & pattern.valid
+}
+
+/// A DPP control, lane by lane.
+struct DppPattern {
+    /// Source lanes; 64 where there is none.
+    sources: [u8; 64],
+    /// Lanes that have one.
+    valid: u64,
+}
+
+impl DppPattern {
+    fn of(ctrl: u16) -> &'static DppPattern {
+        const CONTROLS: u16 = 512;
+        static PATTERNS: LazyLock<Vec<DppPattern>> = LazyLock::new(|| (0..CONTROLS).map(DppPattern::new).collect());
+        &PATTERNS[usize::from(ctrl % CONTROLS)]
+    }
+
+    fn new(ctrl: u16) -> DppPattern {
+        let source = |lane| dpp_source(ctrl, lane);
+        let sources = std::array::from_fn(|lane| source(lane).map_or(64, |source| source as u8));
+        let valid = (0..64).filter(|lane| source(*lane).is_some()).fold(0, |mask, lane| mask | 1 << lane);
+        DppPattern { sources, valid }
+    }
 }

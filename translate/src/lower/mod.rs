@@ -11,6 +11,7 @@ mod scalar;
 mod segment;
 mod vector;
 
+use crate::access::{ScalarLoad, Site};
 use crate::fenv;
 use crate::jit::{Context, Exit};
 use crate::lane::{Block, Fenv, Node, Op, Shape, Term, Ty, Value};
@@ -19,7 +20,7 @@ use crate::pass::demand::Demand;
 use crate::pass::segment::{Plan, Step};
 use crate::wide;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::types::{I32, I32X4, I64};
 use cranelift_codegen::ir::{
     self, AbiParam, InstBuilder, JumpTableData, MemFlagsData, Signature, StackSlotData, StackSlotKind,
 };
@@ -245,8 +246,15 @@ impl Lower<'_, '_> {
         self.fb.inst_results(call).first().copied()
     }
 
-    /// A memory access: a libcall that may fault.
+    /// A memory access: a libcall that may fault, but for scalar loads that can be seen to be good.
     fn access(&mut self, index: usize) {
+        match self.block.accesses[index].scalar_load() {
+            Some(load) => self.scalar_load(index, &load),
+            None => self.call_access(index),
+        }
+    }
+
+    fn call_access(&mut self, index: usize) {
         let access = &self.block.accesses[index];
         let pointer = self.fb.ins().iconst(I64, std::ptr::from_ref(access) as i64);
         let address = libcall::access as *const () as usize;
@@ -258,6 +266,66 @@ impl Lower<'_, '_> {
         self.fb.switch_to_block(fault);
         self.leave_with(Exit::Fault);
         self.fb.switch_to_block(next);
+    }
+
+    /// Copies memory to SGPRs if it is all in the allocation that this access hit last.
+    fn scalar_load(&mut self, index: usize, load: &ScalarLoad) {
+        let flags = MemFlagsData::trusted();
+        let bytes = 4 * load.count as i64;
+        let address = self.scalar_address(load);
+        let site = self.fb.ins().load(I64, flags, self.context, offset_of!(Context, first_site) as i32);
+        let at = ((self.first_site + index) * size_of::<Site>()) as i32;
+        let start = self.fb.ins().load(I64, flags, site, at + Site::START as i32);
+        let end = self.fb.ins().load(I64, flags, site, at + Site::END as i32);
+        let size = self.fb.ins().isub(end, start);
+        let rest = self.fb.ins().iadd_imm_s(size, -bytes);
+        let distance = self.fb.ins().isub(address, start);
+        // In an allocation that is too small `rest` wraps to more than any size.
+        let inside = self.fb.ins().icmp(IntCC::UnsignedLessThanOrEqual, distance, rest);
+        let room = self.fb.ins().icmp(IntCC::UnsignedLessThan, rest, size);
+        let good = self.fb.ins().band(inside, room);
+        let (here, elsewhere, next) = (self.fb.create_block(), self.fb.create_block(), self.fb.create_block());
+        self.fb.set_cold_block(elsewhere);
+        self.fb.ins().brif(good, here, &[], elsewhere, &[]);
+        self.fb.switch_to_block(here);
+        self.copy_to_sgprs(load, address);
+        self.fb.ins().jump(next, &[]);
+        self.fb.switch_to_block(elsewhere);
+        self.call_access(index);
+        self.fb.ins().jump(next, &[]);
+        self.fb.switch_to_block(next);
+    }
+
+    fn scalar_address(&mut self, load: &ScalarLoad) -> ir::Value {
+        let sgpr = |register: usize| (offset_of!(Wave, sgpr) + 4 * register) as i32;
+        let flags = MemFlagsData::trusted();
+        let mut address = self.fb.ins().load(I64, flags, self.wave, sgpr(load.base));
+        if let Some(register) = load.soffset {
+            let more = self.fb.ins().load(I32, flags, self.wave, sgpr(register));
+            let more = self.fb.ins().uextend(I64, more);
+            address = self.fb.ins().iadd(address, more);
+        }
+        let address = self.fb.ins().iadd_imm_s(address, load.offset);
+        self.fb.ins().band_imm_s(address, -4)
+    }
+
+    /// Copies proven dwords, as many at once as there are; all are read before any is written, as the base may be
+    /// among the SGPRs.
+    fn copy_to_sgprs(&mut self, load: &ScalarLoad, from: ir::Value) {
+        let ty = match load.count {
+            1 => I32,
+            2 => I64,
+            _ => I32X4,
+        };
+        let flags = MemFlagsData::new().with_notrap();
+        let step = ty.bytes() as usize;
+        let offsets = (0..4 * load.count).step_by(step);
+        let loaded: Vec<(usize, ir::Value)> =
+            offsets.map(|at| (at, self.fb.ins().load(ty, flags, from, at as i32))).collect();
+        for (at, value) in loaded {
+            let to = offset_of!(Wave, sgpr) + 4 * load.first + at;
+            self.fb.ins().store(flags, value, self.wave, to as i32);
+        }
     }
 
     /// Runs a libcall on rows.
