@@ -111,7 +111,7 @@ fn compare(bench: &Bench, target: Target, inst: &Inst, wave: &Wave, unit: &Unit)
         return (!matches!(*trap, Trap::Unimplemented { .. })).then(|| format!("the interpreter: {trap}"));
     }
     let mut got = wave.clone();
-    let mut context = Context { limit: u64::MAX, env: &env, sites: &mut [], bad: None };
+    let mut context = Context::new(u64::MAX, &env, &mut []);
     let exit = unit.run(&mut got, &mut context, 0);
     let mut text = String::new();
     if exit != Exit::Jump || got.pc != expected.pc {
@@ -234,7 +234,7 @@ fn run_program(bench: &Bench, target: Target, program: &Program, wave: &Wave) ->
     for (_, inst) in program {
         machine.step(inst).ok()?;
     }
-    let mut context = Context { limit: u64::MAX, env: &env, sites: &mut [], bad: None };
+    let mut context = Context::new(u64::MAX, &env, &mut []);
     unit.run(&mut got, &mut context, 0);
     let (_, last) = program.last()?;
     let text = difference(last, wave, &got, &expected);

@@ -25,6 +25,8 @@ impl Site {
     pub const START: usize = offset_of!(Site, start);
     /// See [`Site::START`].
     pub const END: usize = offset_of!(Site, end);
+    /// A byte, 0 if it may not be written.
+    pub const WRITABLE: usize = offset_of!(Site, writable);
 
     /// The bounds of the range that holds `address`, if there is one and it may be accessed that way.
     #[inline(always)]

@@ -33,11 +33,13 @@ pub(super) fn select(op: Flat, inst: &Inst, generation: Gen) -> Selected {
         (_, Operand::None) => {
             f.address = vgpr(address, 2)?;
             f.apertures = mem.seg == 0;
+            f.linear = !mem.lds;
             if mem.lds { vector_by_lane } else { pick_vector() }
         }
         _ => {
             f.address = vgpr(address, 1)?;
             f.base = Scalar::Register(sgpr(saddr, 2)?);
+            f.linear = !mem.lds;
             if mem.lds { based_by_lane } else { pick_based() }
         }
     };

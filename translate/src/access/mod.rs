@@ -66,6 +66,21 @@ pub struct ScalarLoad {
     pub count: usize,
 }
 
+/// A load or store of a dword a lane at addresses in VGPRs.
+#[derive(Clone, Copy, Debug)]
+pub struct DwordMove {
+    /// The VGPR of the address: a pair, or one that is added to `base`.
+    pub address: usize,
+    /// The SGPR pair that is added to it.
+    pub base: Option<usize>,
+    /// Bytes that are added to it.
+    pub offset: i32,
+    /// The VGPR loaded or stored.
+    pub data: usize,
+    /// Which.
+    pub store: bool,
+}
+
 /// The first bad lane of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bad {
@@ -95,6 +110,21 @@ impl Access {
     /// What it is, if it is a plain load of SGPRs.
     pub fn scalar_load(&self) -> Option<ScalarLoad> {
         smem::plain_load(self.run, &self.fields)
+    }
+
+    /// What it is, if it is a plain move of dwords.
+    pub fn dword_move(&self) -> Option<DwordMove> {
+        let f = &self.fields;
+        let store = match f.action {
+            Action::Load(Form::B32, _) => false,
+            Action::Store(Form::B32, _) => true,
+            _ => return None,
+        };
+        let base = match f.base {
+            Scalar::Register(base) => Some(base),
+            _ => None,
+        };
+        f.linear.then_some(DwordMove { address: f.address, base, offset: f.offset, data: f.data, store })
     }
 
     /// The VGPRs that [`Access::run`] may write.
@@ -211,6 +241,8 @@ struct Fields {
     scalars: Range<usize>,
     /// FLAT: whether addresses may be in the apertures.
     apertures: bool,
+    /// FLAT: addresses are in VGPRs, alone or with a base, and memory is linear there.
+    linear: bool,
 }
 
 impl Fields {
@@ -241,6 +273,7 @@ impl Fields {
             offset: mem.offset,
             scalars: 0..0,
             apertures: false,
+            linear: false,
         }
     }
 

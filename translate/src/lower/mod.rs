@@ -250,8 +250,26 @@ impl Lower<'_, '_> {
     fn access(&mut self, index: usize) {
         match self.block.accesses[index].scalar_load() {
             Some(load) => self.scalar_load(index, &load),
-            None => self.call_access(index),
+            None => self.lane_access(index),
         }
+    }
+
+    /// The wider back end's function first, if there is one.
+    fn lane_access(&mut self, index: usize) {
+        let Some(address) = self.wide.and_then(|code| code.access(self.index, index)) else {
+            return self.call_access(index);
+        };
+        let sites =
+            self.fb.ins().load(I64, MemFlagsData::trusted(), self.context, offset_of!(Context, first_site) as i32);
+        let site = self.fb.ins().iadd_imm_s(sites, ((self.first_site + index) * size_of::<Site>()) as i64);
+        let status = self.call_host(address, &[self.wave, site], Some(I32)).expect("it has a result");
+        let (general, next) = (self.fb.create_block(), self.fb.create_block());
+        self.fb.set_cold_block(general);
+        self.fb.ins().brif(status, general, &[], next, &[]);
+        self.fb.switch_to_block(general);
+        self.call_access(index);
+        self.fb.ins().jump(next, &[]);
+        self.fb.switch_to_block(next);
     }
 
     fn call_access(&mut self, index: usize) {

@@ -32,6 +32,10 @@ pub enum Gpr {
     R8 = 8,
     /// The lanes' numbers, in chunks of dwords.
     R9 = 9,
+    /// These two are for accesses, which use the others as they like.
+    R10 = 10,
+    /// See `R10`.
+    R11 = 11,
 }
 
 /// An address.
@@ -168,6 +172,8 @@ evex! {
     VPBLENDMQ P66 M0F38 W1 0x64 Full;
     VMOVDQA32 P66 M0F W0 0x6f Full;
     VMOVDQA32_STORE P66 M0F W0 0x7f Full;
+    VMOVDQU32 PF3 M0F W0 0x6f Full;
+    VMOVDQU32_STORE PF3 M0F W0 0x7f Full;
     VPBROADCASTD P66 M0F38 W0 0x58 One;
     VPBROADCASTQ P66 M0F38 W1 0x59 One;
     VPMOVM2D PF3 M0F38 W0 0x38 Full;
@@ -296,6 +302,10 @@ pub enum When {
     Zero = 0x84,
     /// Not equal, or not zero.
     NotZero = 0x85,
+    /// Unsigned less, or with a carry.
+    Below = 0x82,
+    /// Unsigned greater.
+    Above = 0x87,
 }
 
 /// A 32-bit offset to something in the pool.
@@ -430,6 +440,11 @@ impl Asm {
         self.evex(op::VMOVDQA32_STORE, from.0, 0, Rm::Mem(to), K(0), false, None);
     }
 
+    /// Stores 64 bytes anywhere.
+    pub fn store_unaligned(&mut self, to: Mem, from: Zmm) {
+        self.evex(op::VMOVDQU32_STORE, from.0, 0, Rm::Mem(to), K(0), false, None);
+    }
+
     /// A shift by a constant.
     pub fn shift(&mut self, op: ShiftBy, result: Zmm, source: impl Into<Rm>, by: u8) {
         let row = Evex { map: M0F, prefix: P66, wide: op.wide, opcode: op.opcode, tuple: Tuple::Full };
@@ -522,6 +537,67 @@ impl Asm {
         self.vex(Vex::kmovw(0x91), from.0, 0, Rm::Mem(to), None);
     }
 
+    /// Compares 16 bits with zero.
+    pub fn k_test(&mut self, mask: K) {
+        self.vex(Vex::kmovw(0x98), mask.0, 0, Rm::Reg(mask.0), None);
+    }
+
+    /// An instruction on a 64-bit register and another or memory.
+    fn integer(&mut self, wide: bool, opcode: u8, reg: Gpr, rm: Rm) {
+        let b = match rm {
+            Rm::Reg(register) | Rm::Rounded(register, _) => register >> 3,
+            Rm::Mem(mem) | Rm::Broadcast(mem) => base(mem) >> 3,
+        };
+        let reg = reg as u8;
+        self.code.extend([0x40 | u8::from(wide) << 3 | reg >> 3 << 2 | b, opcode]);
+        self.modrm(reg & 7, rm, 1, None);
+    }
+
+    /// Loads 64 bits.
+    pub fn load64(&mut self, to: Gpr, base: Gpr, offset: i32) {
+        self.integer(true, 0x8b, to, Rm::Mem(Mem::At(base, offset)));
+    }
+
+    /// Loads 32 bits; the upper ones become 0.
+    pub fn load32(&mut self, to: Gpr, base: Gpr, offset: i32) {
+        self.integer(false, 0x8b, to, Rm::Mem(Mem::At(base, offset)));
+    }
+
+    /// Subtracts memory.
+    pub fn sub_mem(&mut self, from: Gpr, base: Gpr, offset: i32) {
+        self.integer(true, 0x2b, from, Rm::Mem(Mem::At(base, offset)));
+    }
+
+    /// Adds a register.
+    pub fn add_register(&mut self, to: Gpr, other: Gpr) {
+        self.integer(true, 0x03, to, Rm::Reg(other as u8));
+    }
+
+    /// Compares registers.
+    pub fn compare_registers(&mut self, first: Gpr, second: Gpr) {
+        self.integer(true, 0x3b, first, Rm::Reg(second as u8));
+    }
+
+    /// Subtracts a constant.
+    pub fn sub(&mut self, from: Gpr, value: i32) {
+        let from = from as u8;
+        self.code.extend([0x48 | from >> 3, 0x81, 0xe8 | from & 7]);
+        self.code.extend(value.to_le_bytes());
+    }
+
+    /// Adds a constant to the low 32 bits; the upper ones become 0.
+    pub fn add32(&mut self, to: Gpr, value: i32) {
+        let to = to as u8;
+        self.code.extend([0x40 | to >> 3, 0x81, 0xc0 | to & 7]);
+        self.code.extend(value.to_le_bytes());
+    }
+
+    /// Shifts a register.
+    pub fn shift_left(&mut self, register: Gpr, by: u8) {
+        let register = register as u8;
+        self.code.extend([0x48 | register >> 3, 0xc1, 0xe0 | register & 7, by]);
+    }
+
     /// Copies a register.
     pub fn mov(&mut self, to: Gpr, from: Gpr) {
         let (to, from) = (to as u8, from as u8);
@@ -563,6 +639,14 @@ impl Asm {
         self.code.push(0);
     }
 
+    /// Compares 8 bits in memory with 0.
+    pub fn is_zero8(&mut self, base: Gpr, offset: i32) {
+        let base = base as u8;
+        self.code.extend([0x40 | base >> 3, 0x80, 0xb8 | base & 7]);
+        self.code.extend(offset.to_le_bytes());
+        self.code.push(0);
+    }
+
     /// Compares 64 bits in memory with all ones.
     pub fn is_ones64(&mut self, base: Gpr, offset: i32) {
         let base = base as u8;
@@ -582,6 +666,12 @@ impl Asm {
     /// Jumps to somewhere further on.
     pub fn jump(&mut self, when: When) -> Jump {
         self.code.extend([0x0f, when as u8, 0, 0, 0, 0]);
+        Jump(self.code.len())
+    }
+
+    /// Jumps to somewhere further on, always.
+    pub fn jump_always(&mut self) -> Jump {
+        self.code.extend([0xe9, 0, 0, 0, 0]);
         Jump(self.code.len())
     }
 

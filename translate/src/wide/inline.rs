@@ -44,6 +44,7 @@ const DEFAULT_NAN: u32 = 0xffc0_0000;
 /// Predicates of comparisons.
 const EQUAL: u8 = 0;
 const NOT_LESS: u8 = 5;
+pub(super) const NOT_EQUAL: u8 = 4;
 const FLOAT_NOT_EQUAL: u8 = 4;
 const FLOAT_GREATER_OR_EQUAL: u8 = 0x1d;
 

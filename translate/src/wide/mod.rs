@@ -10,6 +10,7 @@
 //! It runs in the environment of floats that the segment asks for. A scalar takes 64 bits: a B32 is zero-extended, a B1
 //! is all zeros or all ones.
 
+mod access;
 mod asm;
 pub mod inline;
 mod registers;
@@ -43,6 +44,8 @@ pub type SegmentCall = unsafe extern "C" fn(*mut gcnjit_rt::Wave, *mut Row, *mut
 pub struct Code {
     /// By block and step.
     entries: HashMap<(usize, usize), Entry>,
+    /// Offsets of the functions of accesses, by block and number.
+    accesses: HashMap<(usize, usize), usize>,
     memory: Mmap,
 }
 
@@ -68,7 +71,7 @@ impl Code {
     /// If the host has no memory for it.
     pub fn assemble(blocks: &[Planned]) -> io::Result<Code> {
         let mut asm = Asm::new();
-        let mut entries = HashMap::new();
+        let (mut entries, mut accesses) = (HashMap::new(), HashMap::new());
         for (index, Planned { block, plan }) in blocks.iter().enumerate() {
             for (rank, step) in plan.steps.iter().enumerate() {
                 if !step.segment.is_empty() {
@@ -76,10 +79,17 @@ impl Code {
                 }
             }
         }
+        for (index, Planned { block, .. }) in blocks.iter().enumerate() {
+            for (number, access) in block.accesses.iter().enumerate() {
+                if let Some(access) = access.dword_move() {
+                    accesses.insert((index, number), access::emit(&mut asm, &access));
+                }
+            }
+        }
         let bytes = asm.finish();
         let mut memory = MmapMut::map_anon(bytes.len().max(1))?;
         memory[..bytes.len()].copy_from_slice(&bytes);
-        Ok(Code { entries, memory: memory.make_exec()? })
+        Ok(Code { entries, accesses, memory: memory.make_exec()? })
     }
 
     /// The code of a segment.
@@ -90,6 +100,12 @@ impl Code {
     /// The address to call.
     pub fn address(&self, entry: &Entry) -> usize {
         self.memory.as_ptr() as usize + entry.offset
+    }
+
+    /// The address to call for an access of a block, if it has a function: `fn(*mut Wave, *const Site) -> u32`, not 0
+    /// if it did nothing.
+    pub fn access(&self, block: usize, number: usize) -> Option<usize> {
+        Some(self.memory.as_ptr() as usize + self.accesses.get(&(block, number))?)
     }
 
     /// Bytes that the largest segment uses from `scalars` on.

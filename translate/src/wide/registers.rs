@@ -297,5 +297,10 @@ impl<'a> Registers<'a> {
 
 /// This chunk of a VGPR.
 pub fn vgpr(register: u64) -> Mem {
-    Mem::At(Gpr::Rdi, (offset_of!(Wave, vgpr) + register as usize * size_of::<Row>()) as i32)
+    Mem::At(Gpr::Rdi, row(register as usize))
+}
+
+/// The byte offset of a VGPR in the wave.
+pub fn row(register: usize) -> i32 {
+    (offset_of!(Wave, vgpr) + register * size_of::<Row>()) as i32
 }

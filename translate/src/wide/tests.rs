@@ -165,6 +165,48 @@ fn masks_and_loops() {
 }
 
 #[test]
+fn addresses() {
+    let lines = listing(|asm| {
+        let done = asm.jump_always();
+        asm.load64(Gpr::R8, Gpr::Rsi, 8);
+        asm.load32(Gpr::R11, Gpr::Rdi, 0x100);
+        asm.sub_mem(Gpr::Rax, Gpr::Rsi, 0);
+        asm.add_register(Gpr::R10, Gpr::Rax);
+        asm.compare_registers(Gpr::Rax, Gpr::R9);
+        asm.sub(Gpr::R8, 64);
+        asm.add32(Gpr::Rax, 60);
+        asm.shift_left(Gpr::R10, 32);
+        asm.is_zero8(Gpr::Rsi, 16);
+        asm.k_test(K(1));
+        asm.v1(op::VMOVDQU32, Zmm(3), Rm::Mem(Mem::At(Gpr::R10, 0)));
+        asm.store_unaligned(Mem::At(Gpr::R11, 0), Zmm(3));
+        asm.bind(done);
+        let above = asm.jump(When::Above);
+        let below = asm.jump(When::Below);
+        asm.bind(above);
+        asm.bind(below);
+    });
+    let expected = [
+        "jmp 0000000000001047h",
+        "mov r8,[rsi+8]",
+        "mov r11d,[rdi+100h]",
+        "sub rax,[rsi]",
+        "add r10,rax",
+        "cmp rax,r9",
+        "sub r8,40h",
+        "add eax,3Ch",
+        "shl r10,20h",
+        "cmp byte [rsi+10h],0",
+        "kortestw k1,k1",
+        "vmovdqu32 zmm3,[r10]",
+        "vmovdqu32 [r11],zmm3",
+        "ja near 0000000000001053h",
+        "jb near 0000000000001053h",
+    ];
+    assert_eq!(lines, expected);
+}
+
+#[test]
 fn constants_are_found_once_and_relative() {
     let lines = listing(|asm| {
         let (a, b) = (asm.constant(&[1, 2, 3, 4]), asm.constant(&[9; 64]));
