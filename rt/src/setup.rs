@@ -192,8 +192,9 @@ impl Setup {
 
     /// Puts wave `index` of the work-group at `group` in its initial state. `slot` is its place in scratch.
     pub(crate) fn start(&self, wave: &mut Wave, group: [u32; 3], index: usize, items: &Items, slot: u64) {
-        wave.sgpr.fill(0);
-        wave.vgpr[..self.vgprs].fill([0; LANES]);
+        // As bytes, because that is memset, with the host's widest stores.
+        bytemuck::bytes_of_mut(&mut wave.sgpr).fill(0);
+        bytemuck::cast_slice_mut::<Row, u8>(&mut wave.vgpr[..self.vgprs]).fill(0);
         wave.scc = 0;
         wave.mode = self.mode;
         wave.pc = self.entry;

@@ -13,6 +13,7 @@ use super::select::{Selected, What, action, nothing, scalar, sgpr, to_lds, vgpr}
 use super::{Action, Bad, Fields, Run, Scalar, ZERO, typed};
 use gcnjit_isa::{Gen, Inst, Mubuf, Target};
 use gcnjit_rt::{Env, Row, Wave};
+use std::mem::MaybeUninit;
 
 /// The function and fields of an instruction.
 pub(super) fn select(op: Mubuf, inst: &Inst, target: Target) -> Selected {
@@ -231,8 +232,9 @@ unsafe fn run<L: Level>(f: &Fields, wave: &mut Wave, env: &Env<'_>, site: &mut S
         return Ok(());
     }
     let buffer = Buffer::new(f, wave);
+    let mut offsets = MaybeUninit::uninit();
     // SAFETY: the caller enabled the features.
-    let spot = unsafe { together::<L>(&buffer, f, wave, exec, env, site) };
+    let spot = unsafe { together::<L>(&buffer, f, wave, exec, env, site, &mut offsets) };
     match spot {
         // SAFETY: the spot was located in a range that may be accessed.
         Some(spot) => unsafe { f.act(wave, &spot) },
@@ -241,7 +243,8 @@ unsafe fn run<L: Level>(f: &Fields, wave: &mut Wave, env: &Env<'_>, site: &mut S
     Ok(())
 }
 
-/// The spot, if the address form is a usual one and all lanes are in range and in one allocation.
+/// The spot, if the address form is a usual one and all lanes are in range and in one allocation. Offsets that are in
+/// no register are put in `offsets`, which has to outlive the spot.
 #[inline(always)]
 unsafe fn together<L: Level>(
     buffer: &Buffer,
@@ -250,11 +253,11 @@ unsafe fn together<L: Level>(
     exec: u64,
     env: &Env<'_>,
     site: &mut Site,
+    offsets: &mut MaybeUninit<Row>,
 ) -> Option<Spot> {
     let (offset, origin) = (f.offset as u32, buffer.origin());
     let row = if f.mem.offen { f.row(wave, 0) } else { &ZERO };
     let vgpr = f.mem.offen.then_some(f.address);
-    let lo: Row;
     let rows = if f.mem.addr64 {
         Rows { hi: Some(f.row(wave, 1)), ..f.rows(wave, origin.wrapping_add(offset.into())) }
     } else if !buffer.indexed && !buffer.swizzle {
@@ -269,11 +272,11 @@ unsafe fn together<L: Level>(
             return Spot::side_by_side(exec, base, (start, end.min(buffer.end())));
         }
         // SAFETY: the caller enabled the features.
-        lo = unsafe { swizzle::<L>(row, offset, exec, f.bytes) }?;
-        Rows { lo: &lo, vgpr: None, hi: None, add: origin }
+        let lo = offsets.write(unsafe { swizzle::<L>(row, offset, exec, f.bytes) }?);
+        Rows { lo, vgpr: None, hi: None, add: origin }
     } else if !buffer.swizzle {
-        lo = linear(buffer, f, wave, exec)?;
-        Rows { lo: &lo, vgpr: None, hi: None, add: origin }
+        let lo = offsets.write(linear(buffer, f, wave, exec)?);
+        Rows { lo, vgpr: None, hi: None, add: origin }
     } else {
         return None;
     };
