@@ -66,18 +66,20 @@ pub struct ScalarLoad {
     pub count: usize,
 }
 
-/// A load or store of a dword a lane at addresses in VGPRs.
+/// A load or store of one or two dwords a lane at addresses in VGPRs.
 #[derive(Clone, Copy, Debug)]
-pub struct DwordMove {
+pub struct LaneMove {
     /// The VGPR of the address: a pair, or one that is added to `base`.
     pub address: usize,
     /// The SGPR pair that is added to it.
     pub base: Option<usize>,
     /// Bytes that are added to it.
     pub offset: i32,
-    /// The VGPR loaded or stored.
+    /// The first VGPR loaded or stored.
     pub data: usize,
-    /// Which.
+    /// How many: 1 or 2.
+    pub dwords: usize,
+    /// Which it is.
     pub store: bool,
 }
 
@@ -112,19 +114,24 @@ impl Access {
         smem::plain_load(self.run, &self.fields)
     }
 
-    /// What it is, if it is a plain move of dwords.
-    pub fn dword_move(&self) -> Option<DwordMove> {
+    /// What it is, if it is a plain move of one or two dwords.
+    pub fn lane_move(&self) -> Option<LaneMove> {
         let f = &self.fields;
-        let store = match f.action {
-            Action::Load(Form::B32, _) => false,
-            Action::Store(Form::B32, _) => true,
+        let (form, store) = match f.action {
+            Action::Load(form, _) => (form, false),
+            Action::Store(form, _) => (form, true),
+            _ => return None,
+        };
+        let dwords = match form {
+            Form::B32 => 1,
+            Form::B64 => 2,
             _ => return None,
         };
         let base = match f.base {
             Scalar::Register(base) => Some(base),
             _ => None,
         };
-        f.linear.then_some(DwordMove { address: f.address, base, offset: f.offset, data: f.data, store })
+        f.linear.then_some(LaneMove { address: f.address, base, offset: f.offset, data: f.data, dwords, store })
     }
 
     /// The VGPRs that [`Access::run`] may write.

@@ -1,29 +1,38 @@
-//! Loads and stores of a dword a lane, for the commonest case: all lanes are active, their addresses come in runs of
+//! Loads and stores of one or two dwords a lane, for the commonest case: all lanes are active, their addresses come in runs of
 //! sixteen side by side (or, of a load, the same), all in the allocation that the instruction hit last.
 //!
 //! `fn(wave: *mut Wave, site: *const Site) -> u32`: 0 if it is done; else nothing has happened, and the general way
 //! has to be gone ([`crate::libcall::access`]). Chunks are checked first and moved afterwards, in the order of lanes.
 
 use super::asm::{Asm, Gpr, Jump, K, MaskOp, Mem, Rm, When, Zmm, op};
+use super::inline::NOT_EQUAL;
 use super::registers::row;
-use crate::access::{DwordMove, Site};
+use crate::access::{LaneMove, Site};
 use gcnjit_rt::Wave;
 use gcnjit_rt::wave::reg;
 use std::mem::offset_of;
 
-/// Bytes of a chunk.
+/// Bytes of a chunk of a register.
 const CHUNK: i32 = 64;
-/// The wave and the site; the sizes of the allocation but for a chunk's and a dword's bytes; a chunk's low address.
+/// The wave and the site; the sizes of the allocation but for a chunk's and a lane's bytes; a chunk's low address.
 const WAVE: Gpr = Gpr::Rdi;
 const SITE: Gpr = Gpr::Rsi;
 const ROOM: Gpr = Gpr::R8;
-const DWORD_ROOM: Gpr = Gpr::R9;
+const LANE_ROOM: Gpr = Gpr::R9;
 const LOW: Gpr = Gpr::Rax;
 /// Where the chunks are.
 const CHUNKS: [Gpr; 4] = [Gpr::Rcx, Gpr::Rdx, Gpr::R10, Gpr::R11];
+/// Addresses, the first lane's, what they should be, the upper half.
+const ADDRESSES: Zmm = Zmm(16);
+const FIRST: Zmm = Zmm(17);
+const RAMP: Zmm = Zmm(18);
+const HIGH: Zmm = Zmm(19);
+/// Orders of dwords for data of two.
+const ORDERS: [Zmm; 2] = [Zmm(20), Zmm(21)];
+const OTHER: Zmm = Zmm(22);
 
 /// Emits the function of an access; the result is its offset in the code.
-pub fn emit(asm: &mut Asm, access: &DwordMove) -> usize {
+pub fn emit(asm: &mut Asm, access: &LaneMove) -> usize {
     let offset = asm.function();
     let mut stub = Stub { asm, access, slow: Vec::new() };
     stub.check_site();
@@ -36,7 +45,7 @@ pub fn emit(asm: &mut Asm, access: &DwordMove) -> usize {
 
 struct Stub<'a> {
     asm: &'a mut Asm,
-    access: &'a DwordMove,
+    access: &'a LaneMove,
     /// Jumps to the general way.
     slow: Vec<Jump>,
 }
@@ -58,42 +67,96 @@ impl Stub<'_> {
         }
         self.asm.load64(ROOM, SITE, Site::END as i32);
         self.asm.sub_mem(ROOM, SITE, Site::START as i32);
-        self.asm.mov(DWORD_ROOM, ROOM);
-        self.asm.sub(ROOM, CHUNK);
+        self.asm.mov(LANE_ROOM, ROOM);
+        self.asm.sub(ROOM, CHUNK * self.access.dwords as i32);
         self.slow_if(When::Below);
-        self.asm.sub(DWORD_ROOM, 4);
+        self.asm.sub(LANE_ROOM, self.lane_bytes());
+        if self.access.dwords == 2 {
+            self.load_orders();
+        }
+    }
+
+    /// Bytes of a lane.
+    fn lane_bytes(&self) -> i32 {
+        4 * self.access.dwords as i32
+    }
+
+    /// Loads take the even and the odd dwords of two registers, stores their lower and their upper halves in turn.
+    fn load_orders(&mut self) {
+        for (part, to) in (0..2).zip(ORDERS) {
+            let load = |i: u32| 2 * i + part;
+            let store = |i: u32| 8 * part + i / 2 + i % 2 * 16;
+            let order = |i| if self.access.store { store(i) } else { load(i) };
+            let bytes: Vec<u8> = (0..16).flat_map(|i| order(i).to_le_bytes()).collect();
+            let order = self.asm.constant(&bytes);
+            self.asm.v1(op::VMOVDQA32, to, Rm::Mem(order));
+        }
+    }
+
+    /// The registers of a chunk's data.
+    fn data(chunk: usize) -> [Zmm; 2] {
+        [Zmm(2 * chunk as u8), Zmm(2 * chunk as u8 + 1)]
     }
 
     /// Checks a chunk's addresses, and loads it.
     fn locate(&mut self, chunk: usize) {
-        let (low, first, ramp) = (Zmm(4), Zmm(5), Zmm(6));
         let part = CHUNK * chunk as i32;
         let low_row = Mem::At(WAVE, row(self.access.address) + part);
-        let places: Vec<u8> = (0..16u32).flat_map(|lane| (4 * lane).to_le_bytes()).collect();
+        let step = self.lane_bytes() as u32;
+        let places: Vec<u8> = (0..16u32).flat_map(|lane| (step * lane).to_le_bytes()).collect();
         let places = self.asm.constant(&places);
-        self.asm.v1(op::VMOVDQA32, low, Rm::Mem(low_row));
-        self.asm.v1(op::VPBROADCASTD, first, Rm::Mem(low_row));
-        self.asm.v(op::VPADDD, ramp, first, Rm::Mem(places));
-        self.asm.compare(op::VPCMPD, K(1), low, ramp, super::inline::NOT_EQUAL);
-        self.check_high(part);
-        self.asm.k_test(K(1));
+        self.asm.v1(op::VMOVDQA32, ADDRESSES, Rm::Mem(low_row));
+        self.asm.v1(op::VPBROADCASTD, FIRST, Rm::Mem(low_row));
+        self.asm.v(op::VPADDD, RAMP, FIRST, Rm::Mem(places));
+        self.compare(RAMP, part);
         let other = self.asm.jump(When::NotZero);
         self.place(chunk, ROOM);
-        if !self.access.store {
-            self.asm.v1(op::VMOVDQU32, Zmm(chunk as u8), Rm::Mem(Mem::At(CHUNKS[chunk], 0)));
-        }
         if self.access.store {
             return self.slow.push(other);
         }
+        self.load_run(chunk);
         let done = self.asm.jump_always();
         self.asm.bind(other);
-        self.asm.compare(op::VPCMPD, K(1), low, first, super::inline::NOT_EQUAL);
+        self.compare(FIRST, part);
+        self.slow_if(When::NotZero);
+        self.place(chunk, LANE_ROOM);
+        for (k, data) in (0..self.access.dwords).zip(Stub::data(chunk)) {
+            self.asm.v1(op::VPBROADCASTD, data, Rm::Mem(Mem::At(CHUNKS[chunk], 4 * k as i32)));
+        }
+        self.asm.bind(done);
+    }
+
+    fn load_run(&mut self, chunk: usize) {
+        let (from, [first, second]) = (CHUNKS[chunk], Stub::data(chunk));
+        self.asm.v1(op::VMOVDQU32, first, Rm::Mem(Mem::At(from, 0)));
+        if self.access.dwords == 2 {
+            self.asm.v1(op::VMOVDQU32, OTHER, Rm::Mem(Mem::At(from, CHUNK)));
+            self.asm.v1(op::VMOVDQA32, second, first);
+            self.asm.v(op::VPERMT2D, first, ORDERS[0], OTHER);
+            self.asm.v(op::VPERMT2D, second, ORDERS[1], OTHER);
+        }
+    }
+
+    fn store_run(&mut self, chunk: usize) {
+        let (to, part) = (CHUNKS[chunk], CHUNK * chunk as i32);
+        let data = |k| Mem::At(WAVE, row(self.access.data + k) + part);
+        let [first, second] = Stub::data(0);
+        self.asm.v1(op::VMOVDQA32, first, Rm::Mem(data(0)));
+        if self.access.dwords == 2 {
+            self.asm.v1(op::VMOVDQA32, OTHER, Rm::Mem(data(1)));
+            self.asm.v1(op::VMOVDQA32, second, first);
+            self.asm.v(op::VPERMT2D, first, ORDERS[0], OTHER);
+            self.asm.v(op::VPERMT2D, second, ORDERS[1], OTHER);
+            self.asm.store_unaligned(Mem::At(to, CHUNK), second);
+        }
+        self.asm.store_unaligned(Mem::At(to, 0), first);
+    }
+
+    /// Sets the flags to not zero if a lane's address differs from what is expected.
+    fn compare(&mut self, expected: Zmm, part: i32) {
+        self.asm.compare(op::VPCMPD, K(1), ADDRESSES, expected, NOT_EQUAL);
         self.check_high(part);
         self.asm.k_test(K(1));
-        self.slow_if(When::NotZero);
-        self.place(chunk, DWORD_ROOM);
-        self.asm.v1(op::VPBROADCASTD, Zmm(chunk as u8), Rm::Mem(Mem::At(CHUNKS[chunk], 0)));
-        self.asm.bind(done);
     }
 
     /// Adds to K1 the lanes whose upper half differs from the first's.
@@ -102,8 +165,8 @@ impl Stub<'_> {
             return;
         }
         let high = Mem::At(WAVE, row(self.access.address + 1) + part);
-        self.asm.v1(op::VPBROADCASTD, Zmm(7), Rm::Mem(high));
-        self.asm.compare(op::VPCMPD, K(2), Zmm(7), Rm::Mem(high), super::inline::NOT_EQUAL);
+        self.asm.v1(op::VPBROADCASTD, HIGH, Rm::Mem(high));
+        self.asm.compare(op::VPCMPD, K(2), HIGH, Rm::Mem(high), NOT_EQUAL);
         self.asm.k(MaskOp::Or, K(1), K(1), K(2));
     }
 
@@ -122,7 +185,7 @@ impl Stub<'_> {
         self.asm.add_register(to, LOW);
         self.asm.add(to, self.access.offset);
         // A run whose low half wraps has jumped.
-        self.asm.add32(LOW, CHUNK - 4);
+        self.asm.add32(LOW, 15 * self.lane_bytes());
         self.slow_if(When::Below);
         self.asm.mov(LOW, to);
         self.asm.sub_mem(LOW, SITE, Site::START as i32);
@@ -131,13 +194,13 @@ impl Stub<'_> {
     }
 
     fn finish(&mut self) {
-        for (chunk, place) in CHUNKS.into_iter().enumerate() {
-            let data = Mem::At(WAVE, row(self.access.data) + CHUNK * chunk as i32);
+        for chunk in 0..4 {
             if self.access.store {
-                self.asm.v1(op::VMOVDQA32, Zmm(0), Rm::Mem(data));
-                self.asm.store_unaligned(Mem::At(place, 0), Zmm(0));
-            } else {
-                self.asm.store(data, Zmm(chunk as u8));
+                self.store_run(chunk);
+                continue;
+            }
+            for (k, data) in (0..self.access.dwords).zip(Stub::data(chunk)) {
+                self.asm.store(Mem::At(WAVE, row(self.access.data + k) + CHUNK * chunk as i32), data);
             }
         }
         self.asm.mov_imm(Gpr::Rax, 0);
