@@ -58,14 +58,15 @@ impl fmt::Display for Difference {
 impl std::error::Error for Difference {}
 
 /// Everything that a kernel can write.
-struct Snapshot {
+pub(crate) struct Snapshot {
     /// Writable memory by address.
     ranges: Vec<(u64, Vec<u8>)>,
     gds: Vec<u8>,
 }
 
 impl Snapshot {
-    fn take(device: &Device) -> Snapshot {
+    /// What is there now.
+    pub(crate) fn take(device: &Device) -> Snapshot {
         let view = device.memory().view();
         let writable = view.ranges().iter().filter(|range| range.writable);
         let ranges = writable.map(|range| {
@@ -78,7 +79,7 @@ impl Snapshot {
     }
 
     /// Puts everything back. Memory that was freed meanwhile stays so.
-    fn restore(&self, device: &Device) {
+    pub(crate) fn restore(&self, device: &Device) {
         for (address, bytes) in &self.ranges {
             let _ = device.memory().write(*address, bytes);
         }

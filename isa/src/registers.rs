@@ -87,6 +87,19 @@ impl Registers {
     }
 }
 
+/// The name of a scalar register by its operand code: `s0`, `vcc_lo`, `m0`.
+pub fn sgpr_name(code: u8) -> String {
+    match code {
+        0..=105 => format!("s{code}"),
+        106 => "vcc_lo".to_owned(),
+        107 => "vcc_hi".to_owned(),
+        124 => "m0".to_owned(),
+        126 => "exec_lo".to_owned(),
+        127 => "exec_hi".to_owned(),
+        _ => format!("ssrc{code}"),
+    }
+}
+
 impl Inst {
     /// The registers it may read.
     pub fn reads(&self, target: Target) -> Registers {

@@ -5,7 +5,7 @@ use crate::cli::output::Staged;
 use crate::cli::plan::{self, Plan, Step};
 use crate::cli::progress::Progress;
 use gcnjit::rt::code_object::ArgKind;
-use gcnjit::{Arg, Buffer, Device, Engine, Error, Kernel, Module, Prepared, Stats, What};
+use gcnjit::{Arg, Buffer, Device, Engine, Error, Kernel, Module, Names, Prepared, Stats, What};
 use std::time::{Duration, Instant};
 
 /// A plan on a device: its buffers, and the kernels of its launches.
@@ -112,6 +112,15 @@ impl<'a> Runner<'a> {
         }
     }
 
+    /// What messages call the buffers' memory.
+    pub fn names(&self) -> Names {
+        let mut names = Names::default();
+        for (buffer, planned) in self.buffers.iter().zip(&self.plan.buffers) {
+            names.add(buffer.address(), planned.size, planned.name.as_str());
+        }
+        names
+    }
+
     /// Whether a buffer is not as it was at the start.
     pub fn is_changed(&self, index: usize) -> bool {
         let mut now = Vec::new();
@@ -129,6 +138,20 @@ impl<'a> Runner<'a> {
         outputs: bool,
         progress: &Progress,
     ) -> Result<Repetition, Failure> {
+        self.repetition_by(prepared, outputs, |prepared| {
+            let stats = prepared.run().map_err(|error| self.failure(error))?;
+            progress.step();
+            Ok(stats)
+        })
+    }
+
+    /// The same with `run` in the place of [`Prepared::run`].
+    pub fn repetition_by(
+        &self,
+        prepared: &[Vec<Prepared<'_>>],
+        outputs: bool,
+        mut run: impl FnMut(&Prepared<'_>) -> Result<Stats, Failure>,
+    ) -> Result<Repetition, Failure> {
         let mut repetition = Repetition::default();
         let mut launches = prepared.iter();
         for step in &self.plan.steps {
@@ -137,9 +160,7 @@ impl<'a> Runner<'a> {
                     let prepared = launches.next().expect("one a launch");
                     let start = Instant::now();
                     for i in 0..launch.count as usize {
-                        let stats = prepared[i % prepared.len()].run().map_err(|error| self.failure(error))?;
-                        add(&mut repetition.stats, &stats);
-                        progress.step();
+                        add(&mut repetition.stats, &run(&prepared[i % prepared.len()])?);
                     }
                     repetition.time += start.elapsed();
                 }

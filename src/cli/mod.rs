@@ -5,10 +5,13 @@
 
 mod arg;
 mod asm;
+mod diff;
 mod disas;
+mod elements;
 mod exec;
 mod failure;
 mod fuzz;
+mod files;
 mod info;
 mod input;
 mod isa;
@@ -38,6 +41,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Run(Box<run::Args>),
+    Diff(Box<diff::Args>),
     Disas(disas::Args),
     Info(info::Args),
     Asm(asm::Args),
@@ -53,6 +57,7 @@ pub fn main() -> ExitCode {
     };
     let outcome = match &cli.command {
         Command::Run(args) => run::main(args),
+        Command::Diff(args) => diff::main(args),
         Command::Disas(args) => disas::main(args),
         Command::Info(args) => info::main(args),
         Command::Asm(args) => asm::main(args),

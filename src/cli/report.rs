@@ -1,5 +1,6 @@
 //! What `run` says at its end.
 
+use crate::cli::elements::Element;
 use crate::cli::exec::{Repetition, Runner};
 use crate::cli::plan::{self, Plan};
 use gcnjit::{Engine, Module};
@@ -100,13 +101,13 @@ pub fn results(runner: &Runner<'_>, plan: &Plan) -> Vec<String> {
         let mut data = vec![0; buffer.len().min(SHOWN * 8)];
         buffer.read_at(0, &mut data);
         let (name, ty) = signature(runner, plan, index);
-        Some(format!("{}{name}: {}", plan.buffers[index].name, elements(&ty, &data, buffer.len())))
+        Some(format!("{}{name}: {}", plan.buffers[index].name, shown(Element::of_pointer(&ty), &data, buffer.len())))
     };
     runner.buffers.iter().enumerate().filter_map(changed).collect()
 }
 
 /// Name in the source and element type of a buffer, by the first launch that takes it.
-fn signature(runner: &Runner<'_>, plan: &Plan, index: usize) -> (String, String) {
+pub fn signature(runner: &Runner<'_>, plan: &Plan, index: usize) -> (String, String) {
     for (launch, kernel) in plan.launches().zip(runner.kernels()) {
         let takes = |arg: &plan::Arg| matches!(arg, plan::Arg::Buffer { buffer, .. } if *buffer == index);
         let place = launch.args.iter().position(takes);
@@ -120,26 +121,7 @@ fn signature(runner: &Runner<'_>, plan: &Plan, index: usize) -> (String, String)
 }
 
 /// The elements of `data`, which is the start of `len` bytes.
-fn elements(ty: &str, data: &[u8], len: usize) -> String {
-    let scalar = ty.trim_end_matches('*').trim_end_matches(|c: char| c.is_ascii_digit());
-    let (size, show): (usize, fn(u64) -> String) = match scalar {
-        "char" => (1, |bits| (bits as i8).to_string()),
-        "uchar" => (1, |bits| bits.to_string()),
-        "short" => (2, |bits| (bits as i16).to_string()),
-        "ushort" => (2, |bits| bits.to_string()),
-        "half" => (2, |bits| half::f16::from_bits(bits as u16).to_string()),
-        "int" => (4, |bits| (bits as i32).to_string()),
-        "uint" => (4, |bits| bits.to_string()),
-        "float" => (4, |bits| f32::from_bits(bits as u32).to_string()),
-        "long" => (8, |bits| (bits as i64).to_string()),
-        "ulong" => (8, |bits| bits.to_string()),
-        "double" => (8, |bits| f64::from_bits(bits).to_string()),
-        _ => (1, |bits| format!("{bits:02x}")),
-    };
-    let words = data.chunks_exact(size).take(SHOWN).map(|bytes| {
-        let mut word = [0; 8];
-        word[..size].copy_from_slice(bytes);
-        show(u64::from_le_bytes(word))
-    });
-    words.collect::<Vec<_>>().join(" ") + if len > SHOWN * size { " …" } else { "" }
+fn shown(element: Element, data: &[u8], len: usize) -> String {
+    let words = data.chunks_exact(element.size()).take(SHOWN).map(|bytes| element.text(element.bits(bytes)));
+    words.collect::<Vec<_>>().join(" ") + if len > SHOWN * element.size() { " …" } else { "" }
 }
