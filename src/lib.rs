@@ -47,6 +47,7 @@ mod buffer;
 mod check;
 mod device;
 pub mod error;
+pub mod fidelity;
 mod global;
 mod launch;
 mod listing;

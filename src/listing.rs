@@ -2,8 +2,8 @@
 
 use crate::module::Module;
 use crate::source::Sources;
-use gcnjit_isa::{Decoder, Inst, Target, disas};
-use std::collections::BTreeMap;
+use gcnjit_isa::{Decoder, Inst, Note, Target, disas};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeBounds;
 
 /// All instructions of a module, by guest address.
@@ -12,8 +12,8 @@ pub struct Listing<'a> {
     instructions: BTreeMap<u64, Inst>,
     /// Kernels and where they begin, by address.
     kernels: BTreeMap<u64, &'a str>,
-    base: u64,
-    sources: Option<Sources<'a>>,
+    /// Lines of the source, by address, for instructions that have one.
+    sources: BTreeMap<u64, String>,
 }
 
 impl<'a> Listing<'a> {
@@ -36,7 +36,10 @@ impl<'a> Listing<'a> {
                 instructions.extend(decoded.take_while(|(pc, _)| *pc < next).filter_map(|(pc, i)| Some((pc, i.ok()?))));
             }
         }
-        Listing { target: image.target, instructions, kernels, base, sources: Sources::new(&image.file) }
+        let lines = Sources::new(&image.file);
+        let source = |pc: &u64| Some((*pc, lines.as_ref()?.line(pc - base)?));
+        let sources = instructions.keys().filter_map(source).collect();
+        Listing { target: image.target, instructions, kernels, sources }
     }
 
     /// The text of the instruction at `pc`, as llvm-mc prints it.
@@ -63,8 +66,21 @@ impl<'a> Listing<'a> {
     }
 
     /// The line of the source that the instruction at `pc` comes from, as `file:line`, if the file tells.
-    pub fn source(&self, pc: u64) -> Option<String> {
-        self.sources.as_ref()?.line(pc.checked_sub(self.base)?)
+    pub fn source(&self, pc: u64) -> Option<&str> {
+        self.sources.get(&pc).map(String::as_str)
+    }
+
+    /// Where basic blocks begin: at kernels, behind what ends a block, and where branches go.
+    pub fn leaders(&self) -> BTreeSet<u64> {
+        let mut leaders: BTreeSet<u64> = self.kernels.keys().copied().collect();
+        for (pc, inst) in &self.instructions {
+            if inst.op.info().has(Note::EndsBlock) {
+                leaders.insert(pc + u64::from(inst.size()));
+                leaders.extend(inst.branch_target(*pc));
+            }
+        }
+        leaders.retain(|pc| self.instructions.contains_key(pc));
+        leaders
     }
 }
 

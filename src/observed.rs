@@ -18,6 +18,16 @@ pub trait Observer: Send {
     fn after(&mut self, wave: &Wave, step: &Step, env: &Env<'_>);
 }
 
+impl<O: Observer + ?Sized> Observer for &mut O {
+    fn before(&mut self, wave: &Wave, inst: &Inst) {
+        (**self).before(wave, inst);
+    }
+
+    fn after(&mut self, wave: &Wave, step: &Step, env: &Env<'_>) {
+        (**self).after(wave, step, env);
+    }
+}
+
 /// The interpreter as an executor for [`Prepared::run_with`](crate::Prepared::run_with), an instruction at a time, with
 /// an observer. Whatever has to do with a wave comes on the one thread that runs the launch.
 #[derive(Default)]

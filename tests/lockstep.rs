@@ -146,6 +146,18 @@ fn a_wrong_bit_is_found_with_its_instruction_and_what_that_worked_on() {
     }
 }
 
+/// docs/differential-testing.md shows this report.
+#[test]
+fn the_tutorial_shows_a_report() {
+    const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/differential-testing.md");
+    let spoil = |wave: &mut Wave, _: &Env<'_>| wave.vgpr[0][5] ^= 4;
+    let broken = Broken { instruction: "v_fma_f32", alone: true, spoil };
+    let report = Saxpy::new().divergence(&broken, Granularity::Block).to_string();
+    let report = report.replace(&format!("{}/", env!("CARGO_MANIFEST_DIR")), "");
+    let text = std::fs::read_to_string(PATH).unwrap();
+    assert!(text.contains(&format!("```text\n{report}```")), "{PATH} does not show:\n{report}");
+}
+
 #[test]
 fn what_only_goes_wrong_together_is_said_to() {
     let spoil = |wave: &mut Wave, _: &Env<'_>| wave.scc ^= 1;

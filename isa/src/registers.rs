@@ -9,6 +9,7 @@ use crate::inst::{Format, Inst};
 use crate::op::{Implicit, Note};
 use crate::operand::{Operand, Ty};
 use crate::table::Op;
+use std::str::FromStr;
 
 /// A set of registers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -85,6 +86,41 @@ impl Registers {
             || self.scc && other.scc
             || self.mode && other.mode
     }
+}
+
+impl FromStr for Registers {
+    type Err = String;
+
+    /// `v7`, `v[2:3]`, `s5`, `s[0:1]`, `vcc`, `exec`, `m0`, `scc` or `mode`, and several of them with commas.
+    fn from_str(text: &str) -> Result<Registers, String> {
+        let mut set = Registers::default();
+        for name in text.split(',') {
+            match name {
+                "vcc" => set.add(Operand::VCC, 2),
+                "exec" => set.add(Operand::EXEC, 2),
+                "m0" => set.add(Operand::M0, 1),
+                "scc" => set.scc = true,
+                "mode" => set.mode = true,
+                _ => {
+                    let (kind, first, count) = numbered(name).ok_or_else(|| format!("'{name}' is no register"))?;
+                    if kind == "v" { set.add_vgprs(first, count) } else { set.add_sgprs(first, count) }
+                }
+            }
+        }
+        Ok(set)
+    }
+}
+
+/// Kind, first number and count of `v7` or `s[2:3]`.
+fn numbered(name: &str) -> Option<(&str, u8, u32)> {
+    let (kind, rest) = name.split_at_checked(1).filter(|(kind, _)| matches!(*kind, "v" | "s"))?;
+    let range = rest.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')?.split_once(':'));
+    let (first, last): (u8, u8) = match range {
+        Some((first, last)) => (first.parse().ok()?, last.parse().ok()?),
+        None => (rest.parse().ok()?, rest.parse().ok()?),
+    };
+    let most = if kind == "v" { 255 } else { 105 };
+    (first <= last && last <= most).then(|| (kind, first, u32::from(last - first) + 1))
 }
 
 /// The name of a scalar register by its operand code: `s0`, `vcc_lo`, `m0`.
@@ -200,6 +236,16 @@ mod tests {
             [(vec![106, 107, 126, 127], vec![]), (vec![0, 1, 126, 127], vec![])]
         );
         assert_eq!(gfx9("s_load_dwordx4 s[4:7], s[0:1], 0x10"), [(vec![0, 1], vec![]), (vec![4, 5, 6, 7], vec![])]);
+    }
+
+    #[test]
+    fn sets_are_read_from_text() {
+        let lists = |text: &str| text.parse::<Registers>().map(|set| (set.sgprs().collect(), set.vgprs().collect()));
+        assert_eq!(lists("v7,s[2:3],vcc,m0"), Ok((vec![2, 3, 106, 107, 124], vec![7])));
+        assert_eq!(lists("v[254:255]"), Ok((vec![], vec![254, 255])));
+        for text in ["", "v", "v256", "s106", "v[3:2]", "v[1:2", "x1", "v1,", "é"] {
+            assert!(lists(text).is_err(), "{text}");
+        }
     }
 
     #[test]

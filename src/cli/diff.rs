@@ -1,6 +1,6 @@
 //! `gcnjit diff`: where two executions of the same launch part.
 
-use crate::cli::exec::Runner;
+use crate::cli::exec::{Limits, Runner};
 use crate::cli::failure::{FAULT, Failure};
 use crate::cli::input::{Input, Opened};
 use crate::cli::{files, print, run};
@@ -88,7 +88,7 @@ pub fn main(args: &Args) -> Result<(), Failure> {
 fn in_lockstep(args: &Args) -> Result<Verdict, Failure> {
     let device = Device::new()?;
     let Opened { module, plan, .. } = args.input.open(&device)?;
-    let runner = Runner::new(&plan, &device, &module, None)?;
+    let runner = Runner::new(&plan, &device, &module, Limits::default())?;
     let prepared = runner.prepare(Engine::Interp)?;
     runner.restore();
     let (mut counts, mut launches, mut found) = (Counts::default(), 0, None);

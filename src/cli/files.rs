@@ -2,7 +2,7 @@
 
 use crate::cli::diff::Verdict;
 use crate::cli::elements::{Distance, Element};
-use crate::cli::exec::Runner;
+use crate::cli::exec::{Limits, Runner};
 use crate::cli::failure::Failure;
 use crate::cli::input::{Input, Opened};
 use crate::cli::plan::Plan;
@@ -86,7 +86,7 @@ pub fn compare(input: &Input, other: &str, tolerance: &Tolerance) -> Result<Verd
 
 /// Runs the plan with a module's code.
 fn outputs(plan: &Plan, device: &Device, module: &Module, tolerance: &Tolerance) -> Result<Vec<Output>, Failure> {
-    let runner = Runner::new(plan, device, module, None)?;
+    let runner = Runner::new(plan, device, module, Limits::default())?;
     let prepared = runner.prepare(Engine::Jit)?;
     runner.restore();
     runner.repetition(&prepared, false, &Progress::new(0))?;

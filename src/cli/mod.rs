@@ -11,6 +11,7 @@ mod elements;
 mod exec;
 mod failure;
 mod fuzz;
+mod fidelity;
 mod files;
 mod info;
 mod input;
@@ -18,11 +19,13 @@ mod isa;
 mod job;
 mod output;
 mod plan;
+mod profile;
 mod progress;
 mod raw;
 mod recording;
 mod report;
 mod run;
+mod trace;
 mod value;
 
 use clap::{Parser, Subcommand};
@@ -42,6 +45,7 @@ struct Cli {
 enum Command {
     Run(Box<run::Args>),
     Diff(Box<diff::Args>),
+    Trace(Box<trace::Args>),
     Disas(disas::Args),
     Info(info::Args),
     Asm(asm::Args),
@@ -58,6 +62,7 @@ pub fn main() -> ExitCode {
     let outcome = match &cli.command {
         Command::Run(args) => run::main(args),
         Command::Diff(args) => diff::main(args),
+        Command::Trace(args) => trace::main(args),
         Command::Disas(args) => disas::main(args),
         Command::Info(args) => info::main(args),
         Command::Asm(args) => asm::main(args),

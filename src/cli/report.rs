@@ -2,8 +2,10 @@
 
 use crate::cli::elements::Element;
 use crate::cli::exec::{Repetition, Runner};
+use crate::cli::fidelity;
 use crate::cli::plan::{self, Plan};
-use gcnjit::{Engine, Module};
+use gcnjit::fidelity::Tracker;
+use gcnjit::{Engine, Listing, Module};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::time::Duration;
@@ -25,13 +27,15 @@ pub struct Report<'a> {
     pub first: Repetition,
     /// Times of the others.
     pub times: Vec<Duration>,
+    /// What was not exact, if that was asked for.
+    pub tracker: Option<Tracker>,
 }
 
 impl Report<'_> {
     /// For programs.
     pub fn json(&self) -> Value {
         let stats = &self.first.stats;
-        json!({
+        let mut json = json!({
             "ok": true,
             "build_ms": ms(self.build),
             "first_ms": ms(self.first.time),
@@ -43,7 +47,11 @@ impl Report<'_> {
             "waves": stats.waves,
             "wave_instructions": stats.wave_instructions,
             "translate_ms": ms(stats.translation),
-        })
+        });
+        if let Some(tracker) = &self.tracker {
+            json["fidelity"] = fidelity::json(tracker, &Listing::new(self.module));
+        }
+        json
     }
 
     /// For people.
@@ -70,7 +78,7 @@ impl Report<'_> {
             line(format_args!("{count} more runs: at best {:.3} ms, median {:.3} ms", ms(*least), ms(middle)));
         }
         self.first.results.iter().for_each(|result| line(format_args!("{result}")));
-        text
+        text + &self.tracker.as_ref().map_or(String::new(), |t| fidelity::text(t, &Listing::new(self.module)))
     }
 
     fn kernels(&self) -> Vec<&str> {

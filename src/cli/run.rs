@@ -7,9 +7,10 @@ use crate::cli::output::{self, Staged};
 use crate::cli::plan::{self, Plan};
 use crate::cli::progress::Progress;
 use crate::cli::report::Report;
-use crate::cli::{print, report};
+use crate::cli::{fidelity, print, report};
 use clap::ValueEnum;
 use gcnjit::Device;
+use gcnjit::fidelity::Tracker;
 use serde_json::json;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -38,6 +39,10 @@ pub struct Args {
     /// there when they begin, so that one which goes wrong can be looked at.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
+    /// Run on the interpreter, and report which instructions were approximate or host-defined, how often, and whether
+    /// what they gave reached an address, a branch or EXEC.
+    #[arg(long, conflicts_with_all = ["engine", "time"])]
+    fidelity: bool,
     /// Print the JSON line alone.
     #[arg(long)]
     json: bool,
@@ -74,26 +79,42 @@ pub fn main(args: &Args) -> Result<(), Failure> {
     }
     let Opened { module, plan, build } = opened;
     let runner = Runner::new(&plan, &device, &module, Limits { threads: args.threads, deadline: args.deadline })?;
-    let (first, times) = repetitions(&runner, &plan, args)?;
-    let report = Report { module: &module, runner: &runner, engine: args.engine.into(), build, first, times };
+    let mut tracker = args.fidelity.then(Tracker::new);
+    let (engine, first, times) = match &mut tracker {
+        Some(tracker) => {
+            let first = fidelity::repetition(&runner, tracker)?;
+            (gcnjit::Engine::Interp, finished(&runner, &plan, args, first)?, Vec::new())
+        }
+        None => repetitions(&runner, &plan, args)?,
+    };
+    let report = Report { module: &module, runner: &runner, engine, build, first, times, tracker };
     if !args.json {
         print(&report.text())?;
     }
     print(&format!("{}\n", report.json()))
 }
 
-/// The checked repetition, after which the outputs are in place, and the times of the others.
-fn repetitions(runner: &Runner<'_>, plan: &Plan, args: &Args) -> Result<(Repetition, Vec<Duration>), Failure> {
+/// A checked repetition, with its outputs in place and what people get to see of the buffers.
+fn finished(runner: &Runner<'_>, plan: &Plan, args: &Args, mut first: Repetition) -> Result<Repetition, Failure> {
+    first.outputs.drain(..).try_for_each(Staged::commit)?;
+    if !args.json {
+        first.results = report::results(runner, plan);
+    }
+    Ok(first)
+}
+
+/// The engine, the checked repetition, after which the outputs are in place, and the times of the others.
+fn repetitions(
+    runner: &Runner<'_>,
+    plan: &Plan,
+    args: &Args,
+) -> Result<(gcnjit::Engine, Repetition, Vec<Duration>), Failure> {
     let (engine, count) = (gcnjit::Engine::from(args.engine), args.time);
     let launches: u64 = plan.launches().map(|launch| u64::from(launch.count)).sum();
     let progress = Progress::new(launches * (u64::from(count) + 1));
     let prepared = runner.prepare(engine)?;
     runner.restore();
-    let mut first = runner.repetition(&prepared, true, &progress)?;
-    first.outputs.drain(..).try_for_each(Staged::commit)?;
-    if !args.json {
-        first.results = report::results(runner, plan);
-    }
+    let first = finished(runner, plan, args, runner.repetition(&prepared, true, &progress)?)?;
     // What was compared once need not be compared again: of both engines, the translator is timed.
     let prepared = if engine == gcnjit::Engine::Check { runner.prepare(gcnjit::Engine::Jit)? } else { prepared };
     let mut times = Vec::with_capacity(count as usize);
@@ -101,7 +122,7 @@ fn repetitions(runner: &Runner<'_>, plan: &Plan, args: &Args) -> Result<(Repetit
         runner.restore();
         times.push(runner.repetition(&prepared, false, &progress)?.time);
     }
-    Ok((first, times))
+    Ok((engine, first, times))
 }
 
 /// The last line of stdout after a failure.

@@ -162,7 +162,7 @@ struct Lockstep<'c, C: Candidate> {
 struct State<P> {
     shadow: Option<Shadow>,
     stepper: Stepper,
-    pieces: HashMap<(u64, u32), Arc<Mutex<Code<P>>>>,
+    pieces: HashMap<(u64, u32), Shared<P>>,
     leaders: BTreeSet<u64>,
     registers: HashMap<WaveId, RegisterWriters>,
     memory: MemoryWriters,
@@ -187,6 +187,9 @@ impl<P> Default for State<P> {
         }
     }
 }
+
+/// A piece that waves come to again.
+type Shared<P> = Arc<Mutex<Code<P>>>;
 
 /// A piece of guest code.
 struct Code<P> {
@@ -287,12 +290,7 @@ impl<C: Candidate> Lockstep<'_, C> {
     }
 
     /// The code at the wave's PC up to where the next comparison is to be, translated now or before.
-    fn code(
-        &self,
-        state: &mut State<C::Piece>,
-        wave: &Wave,
-        env: &Env<'_>,
-    ) -> Result<Arc<Mutex<Code<C::Piece>>>, Box<Trap>> {
+    fn code(&self, state: &mut State<C::Piece>, wave: &Wave, env: &Env<'_>) -> Result<Shared<C::Piece>, Box<Trap>> {
         let key = (wave.pc, wave.mode.0);
         if let Some(code) = state.pieces.get(&key) {
             return Ok(code.clone());

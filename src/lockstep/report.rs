@@ -235,7 +235,7 @@ pub(crate) fn unlocated(launch: &Prepared<'_>, stray: Stray) -> Divergence {
 
 fn line(listing: &Listing<'_>, pc: u64, role: Role) -> Line {
     let text = listing.text(pc).unwrap_or_else(|| "code outside of the file".to_owned());
-    Line { pc, place: listing.place(pc), text, source: listing.source(pc), role }
+    Line { pc, place: listing.place(pc), text, source: listing.source(pc).map(str::to_owned), role }
 }
 
 fn code(listing: &Listing<'_>, raw: &Raw) -> Vec<Line> {
