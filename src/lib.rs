@@ -38,7 +38,12 @@
 //! # }
 //! ```
 //!
-//! The parts underneath are crates of their own: [`isa`] (instructions), [`rt`] (what a machine has beside them).
+//! For those who test compilers, translators or this one, [`lockstep`] holds both engines against each other piece by
+//! piece, [`Observed`] lets an observer see every instruction of a launch, and [`fidelity`] follows results that are not
+//! exact.
+//!
+//! The parts underneath are crates of their own: [`isa`] (instructions), [`rt`] (what a machine has beside them),
+//! [`interp`] (the interpreter).
 
 #![forbid(unsafe_code)]
 
@@ -62,6 +67,7 @@ pub use buffer::Buffer;
 pub use check::{Difference, What};
 pub use device::{Device, DeviceOptions};
 pub use error::{Error, Interrupted, Stuck};
+pub use gcnjit_interp as interp;
 pub use gcnjit_isa as isa;
 pub use gcnjit_isa::Target;
 pub use gcnjit_rt as rt;

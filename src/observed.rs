@@ -30,6 +30,32 @@ impl<O: Observer + ?Sized> Observer for &mut O {
 
 /// The interpreter as an executor for [`Prepared::run_with`](crate::Prepared::run_with), an instruction at a time, with
 /// an observer. Whatever has to do with a wave comes on the one thread that runs the launch.
+///
+/// ```
+/// use gcnjit::interp::observe::Step;
+/// use gcnjit::rt::{Env, Wave};
+/// use gcnjit::{Device, Module, Observed, Observer};
+///
+/// /// Counts what touches memory.
+/// struct Accesses(usize);
+///
+/// impl Observer for Accesses {
+///     fn after(&mut self, _: &Wave, step: &Step, _: &Env<'_>) {
+///         self.0 += step.touches.len();
+///     }
+/// }
+///
+/// # fn main() -> Result<(), gcnjit::Error> {
+/// let device = Device::new()?;
+/// let saxpy = Module::open(&device, "kernels/saxpy/saxpy.gfx803.co")?.kernel("saxpy")?;
+/// let (x, y) = (device.buffer::<f32>(64)?, device.buffer::<f32>(64)?);
+/// let launch = saxpy.launch().grid(64).block(64).arg(&x).arg(&y).arg(2.0f32).arg(64u32).prepare()?;
+/// let counter = Observed::new(Accesses(0));
+/// launch.run_with(&counter)?;
+/// assert!(counter.into_observer().0 > 3 * 64);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Default)]
 pub struct Observed<O>(Mutex<(Stepper, O)>);
 

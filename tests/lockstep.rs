@@ -188,7 +188,7 @@ fn stores_of_the_wrong_value_and_stores_to_the_wrong_place_are_found() {
         let text = divergence.to_string();
         assert!(fault(&divergence).is_some_and(|text| text.starts_with("global_store_dword")), "{text}");
         let [memory] = &divergence.memory[..] else { panic!("one place: {text}") };
-        assert!(text.contains(&format!("1 bytes from y+{offset:#x} on")), "{text}");
+        assert!(text.contains(&format!("y+{offset:#x} (1 B): ")), "{text}");
         assert_eq!(memory.span.space, Space::Memory);
         assert!(divergence.registers.is_empty(), "{text}");
     }

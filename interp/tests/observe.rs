@@ -8,6 +8,7 @@ use gcnjit_interp::memory::Place;
 use gcnjit_isa::{Access, Decoder, Note, Op, Registers, Target, asm, disas};
 use gcnjit_rt::gds::Gds;
 use gcnjit_rt::lds::Lds;
+use gcnjit_rt::memory::Piece;
 use gcnjit_rt::{Env, Memory, Mode, Wave};
 use std::sync::atomic::AtomicBool;
 use support::Random;
@@ -23,7 +24,7 @@ struct Bench {
 impl Bench {
     fn new() -> Bench {
         let memory = Memory::with_arena(1 << 30).unwrap();
-        let code = memory.alloc(4096).unwrap();
+        let code = memory.alloc_pieces(4096, &[Piece { executable: true, ..Piece::data(0, 4096) }]).unwrap();
         Bench { memory, code, gds: Gds::new(), stop: AtomicBool::new(false) }
     }
 

@@ -110,9 +110,9 @@ fn in_lockstep(args: &Args) -> Result<Verdict, Failure> {
     }
     let Counts { pieces, instructions, trusted } = counts;
     repetition?.outputs.into_iter().try_for_each(|staged| staged.commit())?;
-    let clocks = if trusted == 0 { String::new() } else { format!("; {trusted} read a clock and were not compared") };
+    let clocks = if trusted == 0 { String::new() } else { format!(", not compared {trusted} that read a clock") };
     let text =
-        format!("jit and interp agree: {launches} launches, {pieces} pieces, {instructions} instructions{clocks}\n");
+        format!("jit and interp agree; launches {launches}, pieces {pieces}, instructions {instructions}{clocks}\n");
     let json = json!({
         "ok": true, "launches": launches, "pieces": pieces, "instructions": instructions, "not_compared": trusted,
     });

@@ -7,7 +7,7 @@
 //!
 //! Marks follow data: what an instruction computes from a marked value is marked, lane by lane. They do not follow
 //! control, so what was only written because a marked branch went one way is not marked; the branch is reported. They
-//! never get lost, but where an instruction mixes lanes or an SGPR holds a lane mask, one marked lane marks the whole.
+//! never get lost but in MODE, which has none; where an instruction mixes lanes or an SGPR holds a lane mask, one marked lane marks the whole.
 
 mod taint;
 

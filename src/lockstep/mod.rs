@@ -101,6 +101,23 @@ impl Piece for Single {
 /// Runs a launch with the interpreter and the translator in lockstep. Memory is left as the interpreter leaves it, up to
 /// the divergence if there is one.
 ///
+/// ```
+/// use gcnjit::lockstep::{self, Granularity, Outcome};
+/// use gcnjit::{Device, Module};
+///
+/// # fn main() -> Result<(), gcnjit::Error> {
+/// let device = Device::new()?;
+/// let saxpy = Module::open(&device, "kernels/saxpy/saxpy.gfx803.co")?.kernel("saxpy")?;
+/// let (x, y) = (device.buffer_from(&[3.0f32; 64])?, device.buffer_from(&[1.0f32; 64])?);
+/// let launch = saxpy.launch().grid(64).block(64).arg(&x).arg(&y).arg(2.0f32).arg(64u32).prepare()?;
+/// match lockstep::run(&launch, Granularity::Instruction)? {
+///     Outcome::Same { counts, .. } => assert_eq!(counts.pieces, counts.instructions),
+///     Outcome::Different(divergence) => panic!("{divergence}"),
+/// }
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 /// As [`Prepared::run`], if both engines end in the same error; and what the translator refuses.
 pub fn run(launch: &Prepared<'_>, granularity: Granularity) -> Result<Outcome, Error> {

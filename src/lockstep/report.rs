@@ -313,7 +313,7 @@ impl Divergence {
             let place = self.place(span.space, span.start + *first as u64);
             let some = |bytes: &[u8]| bytes[*first..].iter().take(FEW).map(|b| format!("{b:02x}")).collect::<String>();
             let (interp, jit) = (some(interp), some(jit));
-            writeln!(f, "  {} bytes from {place} on: interp {interp}, jit {jit}", differing.len())?;
+            writeln!(f, "  {place} ({} B): interp {interp}, jit {jit}", differing.len())?;
             match writer {
                 Some((line, (group, wave))) => {
                     writeln!(f, "    last written by {line}, work-group {group:?}, wave {wave}")?
@@ -346,7 +346,7 @@ impl fmt::Display for Divergence {
         write!(f, "{file}: {kernel}: jit and interp differ")?;
         match self.wave {
             Some(([x, y, z], wave)) => {
-                writeln!(f, " in work-group ({x}, {y}, {z}), wave {wave}, after {pieces} pieces that are the same")?;
+                writeln!(f, " in work-group ({x}, {y}, {z}), wave {wave}; pieces alike before: {pieces}")?;
             }
             None => writeln!(f, " in memory, and no piece could be found in which that happened")?,
         }
