@@ -382,7 +382,7 @@ impl<P: Piece> State<P> {
         let spans = shadow.written(steps.iter().flat_map(|step| &step.touches));
         let written: Vec<Vec<u8>> = spans.iter().map(|span| shadow::read(env, *span)).collect();
         let Some(piece) = &mut code.piece else {
-            self.commit(id, &steps, spans.into_iter().zip(written));
+            self.settle(id, &steps, &spans, &written, |_| None);
             self.counts.trusted += 1;
             *wave = *interp;
             return Ok(Compared::Same(end));
@@ -395,24 +395,17 @@ impl<P: Piece> State<P> {
             candidate.pc = interp.pc;
         }
         let mut bytes = differing_bytes(env, &spans, &written);
-        let same = end == other_end && bytes.is_empty() && same_state(&interp, &candidate, end.is_err());
-        if same {
-            self.commit(id, &steps, spans.into_iter().zip(written));
-            let shadow = self.shadow.as_ref().expect("it was there above");
-            let stray = if watched { shadow.stray_in_memory(env.memory) } else { None };
-            let reaches_shares =
-                steps.iter().any(|step| matches!(step.inst.op, Op::Ds(_) | Op::Flat(_) | Op::Mubuf(_)));
-            let in_shares = || shadow.stray_in_shares(env);
-            let Some(stray) = stray.or_else(|| if reaches_shares { in_shares() } else { None }) else {
+        if end == other_end && bytes.is_empty() && same_state(&interp, &candidate, end.is_err()) {
+            let Some(stray) = self.settle(id, &steps, &spans, &written, |shadow| stray(shadow, env, &steps, watched))
+            else {
                 self.counts.pieces += 1;
                 self.counts.instructions += steps.len() as u64;
                 *wave = *interp;
                 return Ok(Compared::Same(end));
             };
             bytes.push((stray.span, stray.expected, stray.found));
-        } else {
-            shadow.restore_all(env);
         }
+        self.shadow.as_ref().expect("it was there above").restore_all(env);
         let found = Found { id, steps, bytes, before: wave.clone(), interp, candidate, ends: [end, other_end] };
         Ok(Compared::Different(Box::new(self.raw(found, code, env.target))))
     }
@@ -435,10 +428,23 @@ impl<P: Piece> State<P> {
         (steps, Ok(stop))
     }
 
-    /// What was written has to stay, and has its writers.
-    fn commit(&mut self, id: WaveId, steps: &[Step], written: impl Iterator<Item = (Span, Vec<u8>)>) {
+    /// What was written has to stay, and has its writers; unless `stray` finds that more has changed: then
+    /// the piece counts as not executed.
+    fn settle(
+        &mut self,
+        id: WaveId,
+        steps: &[Step],
+        spans: &[Span],
+        written: &[Vec<u8>],
+        stray: impl FnOnce(&Shadow) -> Option<Stray>,
+    ) -> Option<Stray> {
         let shadow = self.shadow.as_mut().expect("it is made before the first piece");
-        written.for_each(|(span, bytes)| shadow.set(span, &bytes));
+        let old: Vec<Vec<u8>> = spans.iter().map(|span| shadow.bytes(*span).to_vec()).collect();
+        spans.iter().zip(written).for_each(|(span, bytes)| shadow.set(*span, bytes));
+        if let Some(stray) = stray(shadow) {
+            spans.iter().zip(&old).for_each(|(span, bytes)| shadow.set(*span, bytes));
+            return Some(stray);
+        }
         let registers = self.registers.entry(id).or_default();
         for step in steps {
             registers.record(step);
@@ -449,6 +455,7 @@ impl<P: Piece> State<P> {
         if steps.last().is_some_and(|step| step.stop == Some(Stop::End)) {
             self.registers.remove(&id);
         }
+        None
     }
 
     /// Compares all memory.
@@ -523,6 +530,15 @@ struct Found {
     interp: Box<Wave>,
     candidate: Box<Wave>,
     ends: [Result<Option<Stop>, Box<Trap>>; 2],
+}
+
+/// Bytes that have changed though nobody was to write them: in the data shares, after a piece that reaches them, and in
+/// guest memory if that is `watched`.
+fn stray(shadow: &Shadow, env: &Env<'_>, steps: &[Step], watched: bool) -> Option<Stray> {
+    let reaches_shares = steps.iter().any(|step| matches!(step.inst.op, Op::Ds(_) | Op::Flat(_) | Op::Mubuf(_)));
+    let in_shares = || if reaches_shares { shadow.stray_in_shares(env) } else { None };
+    let in_memory = || if watched { shadow.stray_in_memory(env.memory) } else { None };
+    in_shares().or_else(in_memory)
 }
 
 /// The spans in which memory is not what the interpreter had made of it.
