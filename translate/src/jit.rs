@@ -56,6 +56,8 @@ pub struct Context<'a> {
     pub sites: &'a mut [Site],
     /// The first of `sites`, for translated code.
     pub first_site: *const Site,
+    /// The LDS as if it were an allocation.
+    pub lds: Site,
     /// The first bad lane of the access that faulted.
     pub bad: Option<Bad>,
 }
@@ -64,7 +66,8 @@ impl<'a> Context<'a> {
     /// Nothing bad yet.
     pub fn new(limit: u64, env: &'a Env<'a>, sites: &'a mut [Site]) -> Context<'a> {
         let first_site = sites.as_ptr();
-        Context { limit, env, sites, first_site, bad: None }
+        let lds = Site::of(env.lds.as_ptr().expose_provenance() as u64, env.lds.size().into());
+        Context { limit, env, sites, first_site, lds, bad: None }
     }
 }
 

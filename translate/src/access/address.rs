@@ -28,6 +28,11 @@ impl Site {
     /// A byte, 0 if it may not be written.
     pub const WRITABLE: usize = offset_of!(Site, writable);
 
+    /// The site of something that is always there and may be written: LDS.
+    pub fn of(start: u64, len: u64) -> Site {
+        Site { start, end: start + len, writable: true }
+    }
+
     /// The bounds of the range that holds `address`, if there is one and it may be accessed that way.
     #[inline(always)]
     pub(super) fn bounds(&mut self, env: &Env<'_>, address: u64, write: bool) -> Option<(u64, u64)> {

@@ -8,7 +8,7 @@ use super::atomic::{self, Atomic, Kind};
 use super::cell::{Form, load_value, mover};
 use super::lanes::{Level, each, levels};
 use super::select::{Selected, What, nothing, optional_vgpr, vgpr};
-use super::{Action, Bad, Fields, Run, Second, ZERO};
+use super::{Action, Bad, Fields, Linear, Run, Second, ZERO};
 use gcnjit_isa::{Ds, Gen, Inst, Note, Operand};
 use gcnjit_rt::gds::Gds;
 use gcnjit_rt::lds::Lds;
@@ -116,7 +116,10 @@ fn memory(op: Ds, inst: &Inst, generation: Gen) -> Selected {
     let run = match (mem.gds, scale) {
         (true, _) => global,
         (_, Some(_)) => pick_pair(),
-        _ => pick_single(),
+        _ => {
+            f.linear = Linear::Lds;
+            pick_single()
+        }
     };
     Ok((run, f))
 }

@@ -9,7 +9,7 @@ use super::cell::Form;
 use super::lanes::{Level, levels};
 use super::pieces::Unit;
 use super::select::{Selected, What, action, optional_vgpr, scalar, sgpr, to_lds, vgpr};
-use super::{Bad, Fields, Run, Scalar, ZERO};
+use super::{Bad, Fields, Linear, Run, Scalar, ZERO};
 use gcnjit_isa::{Flat, Gen, Inst, Operand};
 use gcnjit_rt::memory::{LDS_APERTURE, PRIVATE_APERTURE};
 use gcnjit_rt::{Env, Wave};
@@ -33,13 +33,13 @@ pub(super) fn select(op: Flat, inst: &Inst, generation: Gen) -> Selected {
         (_, Operand::None) => {
             f.address = vgpr(address, 2)?;
             f.apertures = mem.seg == 0;
-            f.linear = !mem.lds;
+            f.linear = if mem.lds { Linear::No } else { Linear::Memory };
             if mem.lds { vector_by_lane } else { pick_vector() }
         }
         _ => {
             f.address = vgpr(address, 1)?;
             f.base = Scalar::Register(sgpr(saddr, 2)?);
-            f.linear = !mem.lds;
+            f.linear = if mem.lds { Linear::No } else { Linear::Memory };
             if mem.lds { based_by_lane } else { pick_based() }
         }
     };

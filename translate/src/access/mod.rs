@@ -66,13 +66,27 @@ pub struct ScalarLoad {
     pub count: usize,
 }
 
+/// What the VGPRs of a [`LaneMove`]'s address hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Base {
+    /// Addresses, as pairs.
+    None,
+    /// Offsets from an SGPR pair.
+    Sgprs(usize),
+    /// Offsets in LDS, which is what its site says. `by_m0`: M0 limits it.
+    Lds {
+        /// Whether M0 is a limit.
+        by_m0: bool,
+    },
+}
+
 /// A load or store of one or two dwords a lane at addresses in VGPRs.
 #[derive(Clone, Copy, Debug)]
 pub struct LaneMove {
     /// The VGPR of the address: a pair, or one that is added to `base`.
     pub address: usize,
-    /// The SGPR pair that is added to it.
-    pub base: Option<usize>,
+    /// What is added to it.
+    pub base: Base,
     /// Bytes that are added to it.
     pub offset: i32,
     /// The first VGPR loaded or stored.
@@ -114,6 +128,11 @@ impl Access {
         smem::plain_load(self.run, &self.fields)
     }
 
+    /// Whether it is a plain move from or to LDS.
+    pub fn is_in_lds(&self) -> bool {
+        self.fields.linear == Linear::Lds
+    }
+
     /// What it is, if it is a plain move of one or two dwords.
     pub fn lane_move(&self) -> Option<LaneMove> {
         let f = &self.fields;
@@ -127,11 +146,13 @@ impl Access {
             Form::B64 => 2,
             _ => return None,
         };
-        let base = match f.base {
-            Scalar::Register(base) => Some(base),
-            _ => None,
+        let base = match (f.linear, f.base) {
+            (Linear::No, _) => return None,
+            (Linear::Lds, _) => Base::Lds { by_m0: f.generation < Gen::Gfx9 },
+            (Linear::Memory, Scalar::Register(base)) => Base::Sgprs(base),
+            (Linear::Memory, _) => Base::None,
         };
-        f.linear.then_some(LaneMove { address: f.address, base, offset: f.offset, data: f.data, dwords, store })
+        Some(LaneMove { address: f.address, base, offset: f.offset, data: f.data, dwords, store })
     }
 
     /// The VGPRs that [`Access::run`] may write.
@@ -248,8 +269,19 @@ struct Fields {
     scalars: Range<usize>,
     /// FLAT: whether addresses may be in the apertures.
     apertures: bool,
-    /// FLAT: addresses are in VGPRs, alone or with a base, and memory is linear there.
-    linear: bool,
+    /// Where addresses that are in VGPRs, alone or with a base, count bytes in order.
+    linear: Linear,
+}
+
+/// See [`Fields::linear`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Linear {
+    /// Nowhere, or the instruction does more than that.
+    No,
+    /// In memory.
+    Memory,
+    /// In LDS.
+    Lds,
 }
 
 impl Fields {
@@ -280,7 +312,7 @@ impl Fields {
             offset: mem.offset,
             scalars: 0..0,
             apertures: false,
-            linear: false,
+            linear: Linear::No,
         }
     }
 

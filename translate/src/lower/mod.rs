@@ -259,9 +259,13 @@ impl Lower<'_, '_> {
         let Some(address) = self.wide.and_then(|code| code.access(self.index, index)) else {
             return self.call_access(index);
         };
-        let sites =
-            self.fb.ins().load(I64, MemFlagsData::trusted(), self.context, offset_of!(Context, first_site) as i32);
-        let site = self.fb.ins().iadd_imm_s(sites, ((self.first_site + index) * size_of::<Site>()) as i64);
+        let site = if self.block.accesses[index].is_in_lds() {
+            self.fb.ins().iadd_imm_s(self.context, offset_of!(Context, lds) as i64)
+        } else {
+            let first = offset_of!(Context, first_site) as i32;
+            let sites = self.fb.ins().load(I64, MemFlagsData::trusted(), self.context, first);
+            self.fb.ins().iadd_imm_s(sites, ((self.first_site + index) * size_of::<Site>()) as i64)
+        };
         let status = self.call_host(address, &[self.wave, site], Some(I32)).expect("it has a result");
         let (general, next) = (self.fb.create_block(), self.fb.create_block());
         self.fb.set_cold_block(general);

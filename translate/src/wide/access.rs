@@ -7,7 +7,7 @@
 use super::asm::{Asm, Gpr, Jump, K, MaskOp, Mem, Rm, When, Zmm, op};
 use super::inline::NOT_EQUAL;
 use super::registers::row;
-use crate::access::{LaneMove, Site};
+use crate::access::{Base, LaneMove, Site};
 use gcnjit_rt::Wave;
 use gcnjit_rt::wave::reg;
 use std::mem::offset_of;
@@ -67,6 +67,11 @@ impl Stub<'_> {
         }
         self.asm.load64(ROOM, SITE, Site::END as i32);
         self.asm.sub_mem(ROOM, SITE, Site::START as i32);
+        if self.access.base == (Base::Lds { by_m0: true }) {
+            self.asm.load32(LOW, WAVE, (offset_of!(Wave, sgpr) + 4 * reg::M0) as i32);
+            self.asm.compare_registers(LOW, ROOM);
+            self.slow_if(When::Below);
+        }
         self.asm.mov(LANE_ROOM, ROOM);
         self.asm.sub(ROOM, CHUNK * self.access.dwords as i32);
         self.slow_if(When::Below);
@@ -161,7 +166,7 @@ impl Stub<'_> {
 
     /// Adds to K1 the lanes whose upper half differs from the first's.
     fn check_high(&mut self, part: i32) {
-        if self.access.base.is_some() {
+        if self.access.base != Base::None {
             return;
         }
         let high = Mem::At(WAVE, row(self.access.address + 1) + part);
@@ -176,8 +181,9 @@ impl Stub<'_> {
         let to = CHUNKS[chunk];
         self.asm.load32(LOW, WAVE, row(self.access.address) + part);
         match self.access.base {
-            Some(base) => self.asm.load64(to, WAVE, (offset_of!(Wave, sgpr) + 4 * base) as i32),
-            None => {
+            Base::Sgprs(base) => self.asm.load64(to, WAVE, (offset_of!(Wave, sgpr) + 4 * base) as i32),
+            Base::Lds { .. } => self.asm.load64(to, SITE, Site::START as i32),
+            Base::None => {
                 self.asm.load32(to, WAVE, row(self.access.address + 1) + part);
                 self.asm.shift_left(to, 32);
             }
