@@ -13,6 +13,7 @@ use gcnjit_isa::{Code, Decoder, Gen, Inst, Note, Op, Operand, Target, disas};
 use gcnjit_rt::{Env, Memory, Mode, Trap, Wave, gds::Gds, lds::Lds, wave::reg};
 use gcnjit_translate::jit::{Context, Exit, Unit};
 use gcnjit_translate::lane::Listing;
+use gcnjit_translate::libcall;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
@@ -111,7 +112,7 @@ fn compare(bench: &Bench, target: Target, inst: &Inst, wave: &Wave, unit: &Unit)
         return (!matches!(*trap, Trap::Unimplemented { .. })).then(|| format!("the interpreter: {trap}"));
     }
     let mut got = wave.clone();
-    let mut context = Context::new(u64::MAX, &env, &mut []);
+    let mut context = Context::new(u64::MAX, &env, &mut [], libcall::mxcsr());
     let exit = unit.run(&mut got, &mut context, 0);
     let mut text = String::new();
     if exit != Exit::Jump || got.pc != expected.pc {
@@ -234,7 +235,7 @@ fn run_program(bench: &Bench, target: Target, program: &Program, wave: &Wave) ->
     for (_, inst) in program {
         machine.step(inst).ok()?;
     }
-    let mut context = Context::new(u64::MAX, &env, &mut []);
+    let mut context = Context::new(u64::MAX, &env, &mut [], libcall::mxcsr());
     unit.run(&mut got, &mut context, 0);
     let (_, last) = program.last()?;
     let text = difference(last, wave, &got, &expected);

@@ -17,6 +17,7 @@ use gcnjit_rt::memory::{LDS_APERTURE, PRIVATE_APERTURE, Piece};
 use gcnjit_rt::{Cause, Env, LANES, Memory, Mode, Row, Trap, Wave, gds::Gds, lds::Lds, wave::reg};
 use gcnjit_translate::access::Site;
 use gcnjit_translate::jit::{Context, Exit, Unit};
+use gcnjit_translate::libcall;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
@@ -427,7 +428,7 @@ fn interpret(bench: &Bench, target: Target, inst: &Inst, wave: &Wave) -> Option<
 /// Runs the translation.
 fn translated(bench: &Bench, target: Target, wave: &Wave, unit: &Unit, sites: &mut [Site]) -> Outcome {
     bench.run(target, wave, |wave, env| {
-        let mut context = Context::new(u64::MAX, env, sites);
+        let mut context = Context::new(u64::MAX, env, sites, libcall::mxcsr());
         match (unit.run(wave, &mut context, 0), context.bad) {
             (Exit::Jump, _) => Ok(()),
             (Exit::Fault, Some(bad)) => {

@@ -3,6 +3,7 @@
 use crate::access::Site;
 use crate::cfg;
 use crate::jit::{Context, Exit, Unit};
+use crate::libcall;
 use crate::translate;
 use gcnjit_rt::{Cause, Engine, Env, Mode, Stop, Trap, Wave};
 use std::collections::HashMap;
@@ -50,13 +51,21 @@ pub struct JitStats {
     pub time: Duration,
 }
 
-/// What a thread keeps: the entries it has been at, and where each access of their units last went.
-#[derive(Default)]
+/// What a thread keeps: the entries it has been at, and where each access of their units last went. It is for the
+/// thread that makes it.
 pub struct Worker {
     /// Few kernels have more than a handful, so a search from the front beats a map.
     entries: Vec<Known>,
     /// By unit.
     sites: Vec<Vec<Site>>,
+    /// MXCSR outside of translated code.
+    host: u32,
+}
+
+impl Default for Worker {
+    fn default() -> Worker {
+        Worker { entries: Vec::new(), sites: Vec::new(), host: libcall::mxcsr() }
+    }
 }
 
 struct Known {
@@ -142,7 +151,7 @@ impl Engine for Jit {
             }
             let position = self.entry(worker, wave, env)?;
             let Known { unit, index, .. } = &worker.entries[position];
-            let mut context = Context::new(limit, env, &mut worker.sites[unit.id]);
+            let mut context = Context::new(limit, env, &mut worker.sites[unit.id], worker.host);
             let exit = unit.run(wave, &mut context, *index);
             if let Some(stop) = outcome(exit, &context, wave.pc)? {
                 return Ok(stop);

@@ -56,6 +56,8 @@ pub struct Context<'a> {
     pub sites: &'a mut [Site],
     /// The first of `sites`, for translated code.
     pub first_site: *const Site,
+    /// MXCSR of the thread.
+    pub host: u32,
     /// The LDS as if it were an allocation.
     pub lds: Site,
     /// The first bad lane of the access that faulted.
@@ -63,11 +65,11 @@ pub struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// Nothing bad yet.
-    pub fn new(limit: u64, env: &'a Env<'a>, sites: &'a mut [Site]) -> Context<'a> {
+    /// Nothing bad yet. `host` is this thread's MXCSR: reading it would cost as much as a short block.
+    pub fn new(limit: u64, env: &'a Env<'a>, sites: &'a mut [Site], host: u32) -> Context<'a> {
         let first_site = sites.as_ptr();
         let lds = Site::of(env.lds.as_ptr().expose_provenance() as u64, env.lds.size().into());
-        Context { limit, env, sites, first_site, lds, bad: None }
+        Context { limit, env, sites, first_site, host, lds, bad: None }
     }
 }
 
@@ -182,7 +184,7 @@ impl Unit {
     /// Runs `wave` from block `index` until it leaves the unit.
     pub fn run(&self, wave: &mut Wave, context: &mut Context<'_>, index: u32) -> Exit {
         debug_assert_eq!(context.sites.len(), self.accesses);
-        let host = libcall::mxcsr();
+        let host = context.host;
         let changes = (host ^ self.mxcsr) & !fenv::FLAGS != 0;
         if changes {
             libcall::set_mxcsr(self.mxcsr);

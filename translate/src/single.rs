@@ -5,6 +5,7 @@ use crate::cache::{MODE_KEY, outcome};
 use crate::cfg::{self, GuestBlock};
 use crate::jit::{Context, Unit};
 use crate::lane::Listing;
+use crate::libcall;
 use crate::{plan, translate_block};
 use gcnjit_isa::{Decoder, Target};
 use gcnjit_rt::{Env, Mode, Stop, Trap, View, Wave};
@@ -33,7 +34,7 @@ impl Single {
     pub fn run(&mut self, wave: &mut Wave, env: &Env<'_>) -> Result<Option<Stop>, Box<Trap>> {
         // A block that jumps to its own start comes back there instead of going round.
         let limit = wave.executed;
-        let mut context = Context::new(limit, env, &mut self.sites);
+        let mut context = Context::new(limit, env, &mut self.sites, libcall::mxcsr());
         let exit = self.unit.run(wave, &mut context, 0);
         Ok(outcome(exit, &context, wave.pc)?.filter(|stop| *stop != Stop::Yield))
     }
