@@ -25,7 +25,7 @@ use cranelift_codegen::ir::{
     self, AbiParam, InstBuilder, JumpTableData, MemFlagsData, Signature, StackSlotData, StackSlotKind,
 };
 use cranelift_codegen::isa::{CallConv, TargetIsa};
-use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use gcnjit_rt::{Mode, Row, Wave};
 use std::collections::HashMap;
 use std::mem::{offset_of, size_of};
@@ -81,6 +81,9 @@ pub fn lower(
     let rows = SCRATCH_ROWS + blocks.iter().map(|planned| planned.plan.slot_count).max().unwrap_or(0);
     let scalars = rows * size_of::<Row>();
     let frame = frame(&mut fb, scalars + wide.map_or(0, wide::Code::frame_bytes));
+    let executed = fb.declare_var(I64);
+    let count = fb.ins().load(I64, MemFlagsData::trusted(), params[0], offset_of!(Wave, executed) as i32);
+    fb.def_var(executed, count);
     dispatch(&mut fb, params[2], &guest);
     let mut first_site = 0;
     for (index, (planned, start)) in blocks.iter().zip(&guest).enumerate() {
@@ -92,6 +95,7 @@ pub fn lower(
             targets: &targets,
             wave: params[0],
             context: params[1],
+            executed,
             frame,
             scalars,
             wide,
@@ -143,6 +147,8 @@ struct Lower<'a, 'f> {
     targets: &'a HashMap<u64, ir::Block>,
     wave: ir::Value,
     context: ir::Value,
+    /// `wave.executed`, which is written back when the function is left.
+    executed: Variable,
     /// The address of the frame.
     frame: ir::Value,
     /// Where in the frame segments of the wider back end find their scalars.
@@ -181,12 +187,11 @@ impl Lower<'_, '_> {
         }
     }
 
+    /// Counts the block's instructions, in a register until the function is left.
     fn count_instructions(&mut self) {
-        let offset = offset_of!(Wave, executed) as i32;
-        let flags = MemFlagsData::trusted();
-        let count = self.fb.ins().load(I64, flags, self.wave, offset);
+        let count = self.fb.use_var(self.executed);
         let count = self.fb.ins().iadd_imm_s(count, i64::from(self.block.instructions));
-        self.fb.ins().store(flags, count, self.wave, offset);
+        self.fb.def_var(self.executed, count);
     }
 
     fn scalar(&mut self, value: Value, rank: usize) {
@@ -478,9 +483,9 @@ impl Lower<'_, '_> {
             self.fb.ins().jump(target, &[]);
             return;
         }
-        let flags = MemFlagsData::trusted();
-        let executed = self.fb.ins().load(I64, flags, self.wave, offset_of!(Wave, executed) as i32);
-        let limit = self.fb.ins().load(I64, flags, self.context, offset_of!(Context, limit) as i32);
+        let executed = self.fb.use_var(self.executed);
+        let limit = offset_of!(Context, limit) as i32;
+        let limit = self.fb.ins().load(I64, MemFlagsData::trusted(), self.context, limit);
         let over = self.fb.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, executed, limit);
         let out = self.fb.create_block();
         self.fb.set_cold_block(out);
@@ -496,6 +501,8 @@ impl Lower<'_, '_> {
     }
 
     fn leave_with(&mut self, exit: Exit) {
+        let executed = self.fb.use_var(self.executed);
+        self.store_wave(executed, offset_of!(Wave, executed));
         let code = self.fb.ins().iconst(I32, exit as i64);
         self.fb.ins().return_(&[code]);
     }
