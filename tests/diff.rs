@@ -112,6 +112,17 @@ fn two_files_are_compared_by_their_outputs() {
 }
 
 #[test]
+fn a_launch_that_never_ends_is_ended_by_its_deadline() {
+    let directory = tempfile::tempdir().unwrap();
+    let code = assemble(directory.path(), "endless", "again:\ns_branch again\ns_endpgm");
+    for command in ["diff", "diff --granularity instruction", "trace --profile"] {
+        let (name, options) = command.split_once(' ').unwrap_or((command, ""));
+        gcnjit(format!("{name} {code} {BARE} {options} --deadline 0.05"))
+            .bad(1, &["its deadline passed before its end"]);
+    }
+}
+
+#[test]
 fn options_of_one_kind_of_diff_are_refused_for_the_other() {
     let file = kernel("mandelbrot", "gfx900");
     gcnjit(format!("diff {file} {MANDELBROT} --ulps 1")).bad(2, &["OTHER"]);

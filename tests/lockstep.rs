@@ -3,11 +3,13 @@
 
 mod support;
 
+use gcnjit::isa::asm;
 use gcnjit::lockstep::report::Role;
 use gcnjit::lockstep::shadow::Space;
 use gcnjit::lockstep::{Candidate, Divergence, Granularity, Outcome, Piece, run, run_against};
+use gcnjit::rt::code_object::{Slot, UserSgpr};
 use gcnjit::rt::{Env, Mode, Stop, Trap, Wave};
-use gcnjit::{Arg, Buffer, Device, Error, Kernel, Module, Target};
+use gcnjit::{Arg, Buffer, Device, Error, Kernel, Module, RawCode, Target};
 use gcnjit_isa::Op;
 use gcnjit_translate::Single;
 use gcnjit_translate::cfg::GuestBlock;
@@ -192,6 +194,28 @@ fn stores_of_the_wrong_value_and_stores_to_the_wrong_place_are_found() {
         assert_eq!(memory.span.space, Space::Memory);
         assert!(divergence.registers.is_empty(), "{text}");
     }
+}
+
+/// The piece is gone through again with memory as it was: the atomic gives the same once more.
+#[test]
+fn what_is_found_by_its_write_alone_is_repeated_from_the_state_before() {
+    let text = "v_mov_b32 v0, 0\nv_mov_b32 v1, 1\nglobal_atomic_add v3, v0, v1, s[0:1] glc\ns_waitcnt vmcnt(0)\n\
+                v_add_u32 v4, 0x100, v3\nv_xor_b32 v5, v4, v4\ns_endpgm";
+    let code: Vec<u8> = asm::assemble(text, Target::Gfx900).unwrap().into_iter().flat_map(u32::to_le_bytes).collect();
+    let mut raw = RawCode::new(Target::Gfx900);
+    raw.sgprs.insert(0, UserSgpr::Address(Slot::Argument(0)));
+    let device = Device::new().unwrap();
+    let module = Module::load_raw(&device, "counter", code, &raw).unwrap();
+    let (kernel, buffer) = (module.kernel(RawCode::NAME).unwrap(), device.buffer::<u32>(64).unwrap());
+    let launch = kernel.launch().grid(64).block(64).arg(&buffer).prepare().unwrap();
+    let spoil = |wave: &mut Wave, env: &Env<'_>| env.memory.store(wave.sgpr64(0) + 100, &[1]).unwrap();
+    let broken = Broken { instruction: "v_xor_b32", alone: true, spoil };
+    let Ok(Outcome::Different(divergence)) = run_against(&launch, Granularity::Block, &broken) else {
+        panic!("a difference")
+    };
+    assert_eq!(fault(&divergence), Some("v_xor_b32_e32 v5, v4, v4"), "{divergence}");
+    assert_eq!(divergence.memory[0].span.start, buffer.address() + 100, "{divergence}");
+    assert_eq!((divergence.sources[0].lane, divergence.sources[0].value), (Some(0), 0x100), "{divergence}");
 }
 
 #[test]

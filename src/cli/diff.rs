@@ -3,12 +3,13 @@
 use crate::cli::exec::{Limits, Runner};
 use crate::cli::failure::{FAULT, Failure};
 use crate::cli::input::{Input, Opened};
-use crate::cli::{files, print, run};
+use crate::cli::{files, plan, print, run};
 use clap::ValueEnum;
 use gcnjit::lockstep::report::{Line, MemoryDifference, RegisterDifference, Role};
 use gcnjit::lockstep::{self, Counts, Divergence, Outcome};
 use gcnjit::{Device, Engine};
 use serde_json::{Value, json};
+use std::time::Duration;
 
 /// Runs a launch twice and shows where the executions part: with both engines in lockstep or, if a second file is given,
 /// with the code of both files, whose outputs are compared.
@@ -20,6 +21,9 @@ use serde_json::{Value, json};
 pub struct Args {
     #[command(flatten)]
     input: Input,
+    /// End a launch that runs for longer, in seconds.
+    #[arg(long, value_name = "SECONDS", value_parser = plan::seconds)]
+    deadline: Option<Duration>,
     /// Another file with the same kernels, such as the code of another compiler or for another processor.
     other: Option<String>,
     /// How much is executed between two comparisons in lockstep.
@@ -66,7 +70,7 @@ pub struct Verdict {
 /// Compares, and prints what came out.
 pub fn main(args: &Args) -> Result<(), Failure> {
     let verdict = match &args.other {
-        Some(other) => files::compare(&args.input, other, &args.tolerance),
+        Some(other) => files::compare(&args.input, other, &args.tolerance, args.deadline),
         None => in_lockstep(args),
     };
     match verdict {
@@ -88,7 +92,7 @@ pub fn main(args: &Args) -> Result<(), Failure> {
 fn in_lockstep(args: &Args) -> Result<Verdict, Failure> {
     let device = Device::new()?;
     let Opened { module, plan, .. } = args.input.open(&device)?;
-    let runner = Runner::new(&plan, &device, &module, Limits::default())?;
+    let runner = Runner::new(&plan, &device, &module, Limits { deadline: args.deadline, ..Limits::default() })?;
     let prepared = runner.prepare(Engine::Interp)?;
     runner.restore();
     let (mut counts, mut launches, mut found) = (Counts::default(), 0, None);

@@ -11,6 +11,7 @@ use crate::cli::report::signature;
 use gcnjit::{Device, Engine, Module};
 use serde_json::{Value, json};
 use std::fmt::Write;
+use std::time::Duration;
 
 /// What may differ.
 #[derive(clap::Args)]
@@ -63,13 +64,19 @@ struct Pair {
 }
 
 /// Runs both files and compares all buffers.
-pub fn compare(input: &Input, other: &str, tolerance: &Tolerance) -> Result<Verdict, Failure> {
+pub fn compare(
+    input: &Input,
+    other: &str,
+    tolerance: &Tolerance,
+    deadline: Option<Duration>,
+) -> Result<Verdict, Failure> {
+    let limits = Limits { deadline, ..Limits::default() };
     let device = Device::new()?;
     let Opened { module, plan, .. } = input.open(&device)?;
-    let first = outputs(&plan, &device, &module, tolerance)?;
+    let first = outputs(&plan, &device, &module, tolerance, limits)?;
     let other_device = Device::new()?;
     let other_module = input.load(&other_device, other)?;
-    let second = outputs(&plan, &other_device, &other_module, tolerance)?;
+    let second = outputs(&plan, &other_device, &other_module, tolerance, limits)?;
     let (mut text, mut buffers, mut same) = (String::new(), Vec::new(), true);
     for (a, b) in first.iter().zip(&second) {
         let pairs = differing(a, b, tolerance);
@@ -85,8 +92,14 @@ pub fn compare(input: &Input, other: &str, tolerance: &Tolerance) -> Result<Verd
 }
 
 /// Runs the plan with a module's code.
-fn outputs(plan: &Plan, device: &Device, module: &Module, tolerance: &Tolerance) -> Result<Vec<Output>, Failure> {
-    let runner = Runner::new(plan, device, module, Limits::default())?;
+fn outputs(
+    plan: &Plan,
+    device: &Device,
+    module: &Module,
+    tolerance: &Tolerance,
+    limits: Limits,
+) -> Result<Vec<Output>, Failure> {
+    let runner = Runner::new(plan, device, module, limits)?;
     let prepared = runner.prepare(Engine::Jit)?;
     runner.restore();
     runner.repetition(&prepared, false, &Progress::new(0))?;

@@ -19,6 +19,7 @@ use std::io::{self, BufWriter, Write};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
 
 /// Runs a launch with the interpreter and writes a line for each instruction that a wave executes: work-group and wave,
 /// the instruction's number in the wave, where it is, its text, the registers that it wrote and the memory it touched.
@@ -30,6 +31,9 @@ use std::sync::atomic::Ordering::Relaxed;
 pub struct Args {
     #[command(flatten)]
     input: Input,
+    /// End a launch that runs for longer, in seconds.
+    #[arg(long, value_name = "SECONDS", value_parser = plan::seconds)]
+    deadline: Option<Duration>,
     /// Only this work-group: X[,Y[,Z]].
     #[arg(long, value_name = "X,Y,Z", value_parser = plan::offset)]
     group: Option<[u64; 3]>,
@@ -93,7 +97,7 @@ pub fn main(args: &Args) -> Result<(), Failure> {
     let device = Device::new()?;
     let Opened { module, plan, .. } = args.input.open(&device)?;
     let listing = Listing::new(&module);
-    let runner = Runner::new(&plan, &device, &module, Limits::default())?;
+    let runner = Runner::new(&plan, &device, &module, Limits { deadline: args.deadline, ..Limits::default() })?;
     let prepared = runner.prepare(Engine::Interp)?;
     runner.restore();
     if args.profile || args.html.is_some() {

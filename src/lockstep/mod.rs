@@ -28,7 +28,7 @@ use gcnjit_isa::{Fidelity, Inst, Op, Target};
 use gcnjit_rt::{Engine, Env, Mode, Stop, Trap, View, Wave};
 use gcnjit_translate::cfg::{self, GuestBlock};
 use gcnjit_translate::{Single, single};
-use shadow::{Shadow, Span, Stray};
+use shadow::{Shadow, Space, Span, Stray};
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
@@ -535,10 +535,12 @@ struct Found {
 /// Bytes that have changed though nobody was to write them: in the data shares, after a piece that reaches them, and in
 /// guest memory if that is `watched`.
 fn stray(shadow: &Shadow, env: &Env<'_>, steps: &[Step], watched: bool) -> Option<Stray> {
-    let reaches_shares = steps.iter().any(|step| matches!(step.inst.op, Op::Ds(_) | Op::Flat(_) | Op::Mubuf(_)));
-    let in_shares = || if reaches_shares { shadow.stray_in_shares(env) } else { None };
+    let lds = steps.iter().any(|step| matches!(step.inst.op, Op::Ds(_) | Op::Flat(_) | Op::Mubuf(_)));
+    let gds = steps.iter().any(|step| matches!(step.inst.op, Op::Ds(_)));
+    let in_lds = if lds { shadow.stray_in_share(env, Space::Lds) } else { None };
+    let in_gds = || if gds { shadow.stray_in_share(env, Space::Gds) } else { None };
     let in_memory = || if watched { shadow.stray_in_memory(env.memory) } else { None };
-    in_shares().or_else(in_memory)
+    in_lds.or_else(in_gds).or_else(in_memory)
 }
 
 /// The spans in which memory is not what the interpreter had made of it.

@@ -165,12 +165,11 @@ impl Shadow {
         write(env, Span { space: Space::Gds, start: 0, len: self.gds.len() }, &self.gds);
     }
 
-    /// The first bytes in the data shares that are not what they have to be.
-    pub fn stray_in_shares(&self, env: &Env<'_>) -> Option<Stray> {
-        [(Space::Lds, &self.lds), (Space::Gds, &self.gds)].into_iter().find_map(|(space, expected)| {
-            let found = read(env, Span { space, start: 0, len: expected.len() });
-            stray(Span { space, start: 0, len: expected.len() }, expected, &found)
-        })
+    /// The first bytes in a data share that are not what they have to be.
+    pub fn stray_in_share(&self, env: &Env<'_>, space: Space) -> Option<Stray> {
+        let expected = if space == Space::Lds { &self.lds } else { &self.gds };
+        let span = Span { space, start: 0, len: expected.len() };
+        stray(span, expected, &read(env, span))
     }
 
     /// The first bytes of guest memory that are not what they have to be. Ranges that `view` does not have are free by
