@@ -2,7 +2,8 @@
 
 use crate::buffer::Buffer;
 use bytemuck::{NoUninit, Pod};
-use gcnjit_rt::Value;
+use gcnjit_rt::code_object::{self, ArgKind};
+use gcnjit_rt::{ArgError, Value};
 use std::borrow::Cow;
 
 /// An explicit kernel argument. Kind and size are checked against the kernel's signature when the launch is prepared.
@@ -16,6 +17,8 @@ enum Kind<'a> {
     Address(u64),
     Lds(u32),
     Bytes(Cow<'a, [u8]>),
+    /// A scalar of the type with this name.
+    Scalar(&'static str, [u8; 8], usize),
 }
 
 impl<'a> Arg<'a> {
@@ -45,6 +48,25 @@ impl<'a> Arg<'a> {
             Kind::Address(address) => Value::Buffer(*address),
             Kind::Lds(bytes) => Value::Lds(*bytes),
             Kind::Bytes(bytes) => Value::Bytes(bytes),
+            Kind::Scalar(_, bytes, size) => Value::Bytes(&bytes[..*size]),
+        }
+    }
+
+    /// Checks what [`gcnjit_rt::kernarg::layout`] can't see: that a scalar is of the kind that the source says, where
+    /// the file knows it.
+    pub(crate) fn check(&self, index: usize, parameter: &code_object::Arg) -> Result<(), ArgError> {
+        let (Kind::Scalar(given, ..), ArgKind::Value | ArgKind::Widened { .. }) = (&self.0, parameter.kind) else {
+            return Ok(());
+        };
+        let name = parameter.type_name.as_deref().unwrap_or_default();
+        let expected = match name {
+            "float" | "double" | "half" => "a floating-point number",
+            "char" | "short" | "int" | "long" | "uchar" | "ushort" | "uint" | "ulong" | "bool" => "an integer",
+            _ => return Ok(()),
+        };
+        match given.starts_with('f') == (expected == "a floating-point number") {
+            true => Ok(()),
+            false => Err(ArgError::Kind { index, name: name.to_owned(), expected, given }),
         }
     }
 }
@@ -56,13 +78,19 @@ impl<'a, T: Pod> From<&'a Buffer<T>> for Arg<'a> {
 }
 
 macro_rules! scalars {
-    ($($scalar:ty)*) => {$(
+    ($($scalar:ty: $name:literal)*) => {$(
         impl From<$scalar> for Arg<'_> {
             fn from(value: $scalar) -> Self {
-                Arg::bytes(value.to_le_bytes().to_vec())
+                let mut bytes = [0; 8];
+                let size = size_of::<$scalar>();
+                bytes[..size].copy_from_slice(&value.to_le_bytes());
+                Arg(Kind::Scalar($name, bytes, size))
             }
         }
     )*};
 }
 
-scalars!(u8 i8 u16 i16 u32 i32 u64 i64 half::f16 f32 f64);
+scalars! {
+    u8: "u8" i8: "i8" u16: "u16" i16: "i16" u32: "u32" i32: "i32" u64: "u64" i64: "i64"
+    half::f16: "f16" f32: "f32" f64: "f64"
+}

@@ -27,6 +27,15 @@ pub enum What {
         /// With the interpreter.
         interp: String,
     },
+    /// What it printed.
+    Text {
+        /// Number of the first message that differs.
+        message: usize,
+        /// What the translator made of it, if it printed as many.
+        jit: Option<String>,
+        /// And the interpreter.
+        interp: Option<String>,
+    },
     /// What it left in memory.
     Memory {
         /// Guest address of the allocation, or `None` for the global data share.
@@ -47,6 +56,10 @@ impl fmt::Display for Difference {
         write!(f, "{}: {}: jit and interp differ: ", self.file, self.kernel)?;
         match &self.what {
             What::End { jit, interp } => write!(f, "jit: {jit}; interp: {interp}"),
+            What::Text { message, jit, interp } => {
+                let text = |text: &Option<String>| text.as_ref().map_or("nothing".to_owned(), |text| format!("{text:?}"));
+                write!(f, "message {message}: {} and {}", text(jit), text(interp))
+            }
             What::Memory { allocation, offset, count, jit, interp } => {
                 let place = allocation.map_or("GDS".to_owned(), |address| format!("the allocation at {address:#x}"));
                 write!(f, "{count} bytes of {place}, from byte {offset} on: {jit:02x?} and {interp:02x?}")
@@ -111,19 +124,30 @@ impl Snapshot {
 
 /// Runs a launch with the interpreter, then on the same memory with the translator, and compares how they ended and
 /// what they left. Other launches on the device meanwhile would be seen as differences.
-pub(crate) fn run(launch: &Prepared<'_>) -> Result<Stats, Error> {
+pub(crate) fn run(launch: &Prepared<'_>, id: u64) -> Result<Stats, Error> {
     let device = launch.kernel().module().device();
     let threads = launch.threads().or(Some(1));
     let before = Snapshot::take(device);
-    let interp = launch.run_interpreted(threads);
+    let mut interp_printed = Vec::new();
+    let interp = launch.run_interpreted(id, threads, &mut |text| interp_printed.push(text.to_vec()));
     let interp_left = Snapshot::take(device);
     before.restore(device);
-    let jit = launch.run_translated(threads);
+    let mut jit_printed = Vec::new();
+    let jit = launch.run_translated(id, threads, &mut |text| jit_printed.push(text.to_vec()));
+    jit_printed.iter().for_each(|text| launch.print(text));
     let stats = same_end(launch, jit, interp)?;
-    match Snapshot::take(device).first_difference(&interp_left) {
+    let text = first_text(&jit_printed, &interp_printed);
+    match text.or_else(|| Snapshot::take(device).first_difference(&interp_left)) {
         None => Ok(stats),
         Some(what) => Err(difference(launch, what)),
     }
+}
+
+/// The first message that differs.
+fn first_text(jit: &[Vec<u8>], interp: &[Vec<u8>]) -> Option<What> {
+    let message = (0..jit.len().max(interp.len())).find(|&i| jit.get(i) != interp.get(i))?;
+    let text = |messages: &[Vec<u8>]| messages.get(message).map(|text| String::from_utf8_lossy(text).into_owned());
+    Some(What::Text { message, jit: text(jit), interp: text(interp) })
 }
 
 /// The stats of the translator if both went to the end, its fault if both made it. An error that is no fault is none

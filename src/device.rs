@@ -8,6 +8,8 @@ use gcnjit_rt::{Hardware, Memory};
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// A device: its memory, its global data share and its threads. A handle; clones are the same device.
 ///
@@ -19,6 +21,8 @@ pub struct Device(Arc<Shared>);
 struct Shared {
     hardware: Hardware,
     threads: usize,
+    /// The number of the next dispatch.
+    dispatches: AtomicU64,
 }
 
 /// What a device has.
@@ -68,7 +72,7 @@ impl Device {
         if let Some(bytes) = options.memory {
             hardware.memory.set_limit(bytes);
         }
-        Ok(Device(Arc::new(Shared { hardware, threads: options.threads })))
+        Ok(Device(Arc::new(Shared { hardware, threads: options.threads, dispatches: AtomicU64::new(0) })))
     }
 
     /// A buffer of `len` zeroes.
@@ -154,6 +158,11 @@ impl Device {
 
     pub(crate) fn hardware(&self) -> &Hardware {
         &self.0.hardware
+    }
+
+    /// A number for a dispatch, counted from 0.
+    pub(crate) fn next_dispatch(&self) -> u64 {
+        self.0.dispatches.fetch_add(1, Relaxed)
     }
 
     pub(crate) fn threads(&self) -> usize {

@@ -3,6 +3,7 @@
 use crate::check::Difference;
 use crate::module::Kernel;
 use gcnjit_rt::memory::MemoryError;
+use gcnjit_rt::printf::BadRecord;
 use gcnjit_rt::{ArgError, DispatchError, Fault, LoadError, Stopped, Trap};
 use std::fmt;
 use std::io;
@@ -56,6 +57,16 @@ pub enum Error {
     /// The host's code generator refused a kernel.
     #[error(transparent)]
     Host(Box<Stuck>),
+    /// A kernel wrote something to the printf buffer that no printf writes.
+    #[error("{file}: {kernel}: {source}")]
+    Printf {
+        /// The kernel's file.
+        file: String,
+        /// The kernel.
+        kernel: String,
+        /// What is wrong in the buffer.
+        source: BadRecord,
+    },
     /// A deadline passed or a launch was cancelled.
     #[error(transparent)]
     Stopped(Box<Interrupted>),
@@ -128,6 +139,10 @@ impl std::error::Error for Stuck {
 impl Error {
     pub(crate) fn arg(kernel: &Kernel, source: ArgError) -> Error {
         Error::Arg { file: kernel.module().name().to_owned(), kernel: kernel.name().to_owned(), source }
+    }
+
+    pub(crate) fn printf(kernel: &Kernel, source: BadRecord) -> Error {
+        Error::Printf { file: kernel.module().name().to_owned(), kernel: kernel.name().to_owned(), source }
     }
 
     pub(crate) fn dispatch(kernel: &Kernel, error: DispatchError) -> Error {

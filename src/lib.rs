@@ -22,6 +22,34 @@
 //! # }
 //! ```
 //!
+//! [`Kernel::args`] tells what a kernel takes. Kind and size of each argument are checked, and for scalars whether it is
+//! a floating-point number or an integer, where the file knows it. Structs and vectors go in as bytes, LDS by its size:
+//!
+//! ```
+//! use gcnjit::rt::code_object::ArgKind;
+//! # use gcnjit::{Arg, Device, Module};
+//!
+//! # fn main() -> Result<(), gcnjit::Error> {
+//! # let device = Device::new()?;
+//! let reduction = Module::open(&device, "kernels/reduction/reduction.gfx803.co")?.kernel("reduction")?;
+//! let kinds: Vec<ArgKind> = reduction.args().map(|arg| arg.kind).collect();
+//! assert_eq!(kinds, [ArgKind::Buffer, ArgKind::Buffer, ArgKind::DynamicLds]);
+//!
+//! let (x, sums) = (device.buffer_from(&[0.5f32; 512])?, device.buffer::<f32>(2)?);
+//! let launch = reduction.launch().grid(512).block(256).arg(&x).arg(&sums);
+//! let error = launch.clone().arg(1024u32).run().unwrap_err();
+//! assert!(error.to_string().contains("a value was given, it is an LDS pointer"));
+//!
+//! let stats = launch.arg(Arg::lds(1024)).run()?;
+//! assert_eq!(sums.read(), [128.0; 2]);
+//! println!("{} waves in {:?}, {:?} of it translation", stats.waves, stats.time, stats.translation);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A launch is over when [`Launch::run`] returns; host threads may run any number of them at the same time on a device.
+//! What kernels print goes to stdout, or to who is given to [`Launch::printf`].
+//!
 //! Every memory access of a kernel is checked. A bad one ends its launch with [`Error::Fault`]; process, device and
 //! the other buffers stay as they are:
 //!
@@ -72,8 +100,9 @@ pub use gcnjit_isa as isa;
 pub use gcnjit_isa::Target;
 pub use gcnjit_rt as rt;
 pub use gcnjit_rt::code_object::raw::RawCode;
+pub use gcnjit_rt::printf::Printed;
 pub use global::Global;
-pub use launch::{Dims, Engine, Launch, Prepared, Stats};
+pub use launch::{Dims, Engine, Launch, Prepared, Print, Stats};
 pub use listing::Listing;
 pub use module::{Kernel, Module};
 pub use names::Names;

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::global::Global;
 use crate::launch::Launch;
 use gcnjit_isa::Target;
-use gcnjit_rt::code_object::Arg;
+use gcnjit_rt::code_object::{Arg, ArgKind, Hidden};
 use gcnjit_rt::code_object::raw::RawCode;
 use gcnjit_rt::{Image, KernelCode, LoadError, Loaded, kernarg};
 use gcnjit_translate::{Jit, JitStats};
@@ -204,6 +204,12 @@ impl Kernel {
     /// ```
     pub fn args(&self) -> impl Iterator<Item = &Arg> {
         kernarg::explicit(self.code().args.as_deref().unwrap_or_default())
+    }
+
+    /// Whether it has a buffer to print to.
+    pub(crate) fn prints(&self) -> bool {
+        let prints = |arg: &Arg| arg.kind == ArgKind::Hidden(Hidden::PrintfBuffer);
+        self.code().args.as_deref().is_some_and(|args| args.iter().any(prints))
     }
 
     /// What descriptor and metadata say: registers, LDS, scratch, work-group sizes.

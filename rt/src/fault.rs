@@ -1,5 +1,6 @@
 //! Why a wave can't go on.
 
+use crate::code_object::Service;
 use gcnjit_isa::{DecodeError, Op};
 
 /// What was wrong with an access or an instruction.
@@ -11,6 +12,12 @@ pub enum Cause {
     /// The address is below the first page.
     #[error("access through a null pointer")]
     Null,
+    /// An access beyond the scratch of its wave, where nothing is mapped for some way.
+    #[error("stack overflow: access beyond the wave's scratch")]
+    StackOverflow,
+    /// An access through a hidden argument that this runtime has nothing for.
+    #[error("access through the hidden argument {}, which is not supplied", .0.argument())]
+    Absent(Service),
     /// A write to memory that was given read-only.
     #[error("write to read-only memory")]
     ReadOnly,

@@ -1,7 +1,7 @@
 //! The kernarg segment: explicit arguments as the host gives them, hidden ones as the launch has them. For Catalyst's
 //! kernels it is constant buffer 1, and pointers are bound to slots.
 
-use crate::code_object::{Abi, Arg, ArgKind, Hidden, KernelCode, Slot};
+use crate::code_object::{Abi, Arg, ArgKind, Hidden, KernelCode, Service, Slot};
 use crate::geometry::{Geometry, GeometryError};
 use crate::memory::{LDS_APERTURE, PRIVATE_APERTURE};
 use std::collections::BTreeMap;
@@ -100,7 +100,7 @@ fn described(name: &str) -> String {
 }
 
 /// A kernarg segment and the LDS its arguments need.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Kernarg {
     /// The segment.
     pub bytes: Vec<u8>,
@@ -108,6 +108,28 @@ pub struct Kernarg {
     pub lds: u32,
     /// What is reached through slots.
     pub bindings: Vec<Binding>,
+    /// Addresses that a dispatch fills in.
+    pub links: Vec<Link>,
+}
+
+/// A place in the segment that gets the address of something a dispatch makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// Offset of its 8 bytes in the segment.
+    pub offset: u32,
+    /// What its address is.
+    pub to: LinkTo,
+}
+
+/// What a [`Link`] is to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkTo {
+    /// The queue.
+    Queue,
+    /// The printf buffer.
+    Printf,
+    /// Inaccessible memory that stands for something that there is not.
+    Absent(Service),
 }
 
 /// What a slot describes: memory from `base` on, to the end of the allocation that holds `last`.
@@ -141,19 +163,18 @@ pub fn layout(code: &KernelCode, values: &[Value<'_>], geometry: &Geometry) -> R
     if code.kernarg_size > MAX_SEGMENT {
         return Err(ArgError::Segment(code.kernarg_size));
     }
-    let mut segment = Segment { bytes: vec![0; code.kernarg_size as usize] };
+    let mut segment = Segment { bytes: vec![0; code.kernarg_size as usize], links: Vec::new() };
     let mut lds = code.lds_size;
     for (index, (arg, value)) in explicit.into_iter().zip(values).enumerate() {
         segment.explicit(index, arg, value, &mut lds)?;
     }
     for arg in args {
         if let ArgKind::Hidden(hidden) = arg.kind {
-            let value = hidden_value(hidden, geometry, lds - code.lds_size);
-            segment.put(arg, &value.to_le_bytes())?;
+            segment.hidden(arg, hidden, geometry, lds - code.lds_size)?;
         }
     }
     let bindings = segment.bind(args, values)?;
-    Ok(Kernarg { bytes: segment.bytes, lds, bindings })
+    Ok(Kernarg { bytes: segment.bytes, lds, bindings, links: segment.links })
 }
 
 /// Puts the arguments of bare code one after the other.
@@ -161,7 +182,7 @@ fn pack(code: &KernelCode, values: &[Value<'_>]) -> Result<Kernarg, ArgError> {
     if values.len() > usize::from(Slot::COUNT) {
         return Err(ArgError::Count { expected: Slot::COUNT.into(), given: values.len() });
     }
-    let mut packed = Kernarg { bytes: Vec::new(), lds: code.lds_size, bindings: Vec::new() };
+    let mut packed = Kernarg { lds: code.lds_size, ..Kernarg::default() };
     for (index, value) in (0..Slot::COUNT).zip(values) {
         let mut put = |bytes: &[u8]| {
             let align = bytes.len().next_power_of_two().min(16);
@@ -191,6 +212,7 @@ pub fn explicit(args: &[Arg]) -> impl Iterator<Item = &Arg> {
 
 struct Segment {
     bytes: Vec<u8>,
+    links: Vec<Link>,
 }
 
 impl Segment {
@@ -214,6 +236,22 @@ impl Segment {
             }
             _ => Err(ArgError::Kind { index, name: name(), expected: expected(arg.kind), given: value.what() }),
         }
+    }
+
+    /// Puts a hidden argument in its place, or notes that its address is not known yet.
+    fn hidden(&mut self, arg: &Arg, hidden: Hidden, geometry: &Geometry, dynamic_lds: u32) -> Result<(), ArgError> {
+        let to = match hidden {
+            Hidden::QueuePtr => Some(LinkTo::Queue),
+            Hidden::PrintfBuffer => Some(LinkTo::Printf),
+            Hidden::Absent(service) => Some(LinkTo::Absent(service)),
+            _ => None,
+        };
+        self.put(arg, &hidden_value(hidden, geometry, dynamic_lds).to_le_bytes())?;
+        // What is no address in size is none.
+        if let Some(to) = to.filter(|_| arg.size == 8) {
+            self.links.push(Link { offset: arg.offset, to });
+        }
+        Ok(())
     }
 
     /// Binds pointers to their slots and puts the offsets from there in their places. Pointers may share a slot; a null
@@ -288,6 +326,6 @@ fn hidden_value(hidden: Hidden, geometry: &Geometry, dynamic_lds: u32) -> u64 {
         Hidden::PrivateBase => PRIVATE_APERTURE >> 32,
         Hidden::SharedBase => LDS_APERTURE >> 32,
         Hidden::DynamicLdsSize => dynamic_lds.into(),
-        Hidden::Zero => 0,
+        Hidden::QueuePtr | Hidden::PrintfBuffer | Hidden::Absent(_) | Hidden::Zero => 0,
     }
 }

@@ -17,6 +17,7 @@ pub mod memory;
 pub mod packet;
 mod pages;
 pub mod pool;
+pub mod printf;
 mod resources;
 pub mod screen;
 mod setup;

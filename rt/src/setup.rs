@@ -1,9 +1,10 @@
 //! The state a wave starts in (LLVM, "User Guide for AMDGPU Backend": Initial Kernel Execution State), and the guest
 //! memory that state points to.
 
-use crate::code_object::{Kernel, KernelCode, UserSgpr};
-use crate::geometry::Geometry;
-use crate::kernarg::Kernarg;
+use crate::code_object::{KernelCode, Service, UserSgpr};
+use crate::dispatch::Launch;
+use crate::fault::{Cause, Trap};
+use crate::kernarg::LinkTo;
 use crate::memory::{Allocation, Memory, MemoryError, Piece};
 use crate::packet::{DispatchPacket, QUEUE_SIZE, queue};
 use crate::resources::Resources;
@@ -12,8 +13,10 @@ use gcnjit_isa::Gen;
 
 /// What a wave of scratch is rounded up to, in bytes: the unit of COMPUTE_TMPRING_SIZE.
 const SCRATCH_UNIT: u64 = 1024;
-/// Scratch bytes a lane gets for calls of unknown depth, beyond what the descriptor asks for.
-const STACK: u64 = 16 << 10;
+/// Bytes of scratch a lane for calls whose depth the compiler did not know, if nobody says how many.
+const STACK: u32 = 16 << 10;
+/// Inaccessible bytes after each wave's scratch, 1 KiB a lane: a stack that grows frame by frame ends there.
+const SCRATCH_GUARD: u64 = 64 << 10;
 
 /// Scratch memory of a dispatch: a slot for every wave that can run at the same time.
 #[derive(Debug)]
@@ -21,6 +24,9 @@ pub(crate) struct Scratch {
     memory: Option<Allocation>,
     lane_size: u64,
     wave_size: u64,
+    /// From slot to slot.
+    stride: u64,
+    /// Of all slots.
     size: u64,
     /// Bytes of a lane that lie together: 2, 4, 8 or 16.
     element: u32,
@@ -28,25 +34,46 @@ pub(crate) struct Scratch {
 
 impl Scratch {
     /// Allocates `slots` waves' worth; `None` if a wave's offset would not fit its SGPR.
-    pub(crate) fn new(code: &KernelCode, memory: &Memory, slots: u64) -> Option<Result<Scratch, MemoryError>> {
-        let (lane_size, wave_size) = (Scratch::lane_size(code), Scratch::wave_size(code));
-        let size = wave_size.checked_mul(slots).filter(|size| *size <= u64::from(u32::MAX))?;
+    pub(crate) fn new(launch: &Launch<'_>, memory: &Memory, slots: u64) -> Option<Result<Scratch, MemoryError>> {
+        let (lane_size, wave_size) = (Scratch::lane_size(launch), Scratch::wave_size(launch));
+        let stride = Scratch::stride(launch);
+        let size = stride.checked_mul(slots).filter(|size| *size <= u64::from(u32::MAX))?;
+        let code = launch.kernel.code();
         let element = code.scratch_element;
         let memory = match size {
             0 => Ok(None),
-            _ => Allocation::new(memory, size).map(Some),
+            _ => {
+                let slot = |slot: u64| Piece::data(slot * stride, wave_size);
+                Allocation::with_pieces(memory, size, &(0..slots).map(slot).collect::<Vec<_>>()).map(Some)
+            }
         };
-        Some(memory.map(|memory| Scratch { memory, lane_size, wave_size, size, element }))
+        Some(memory.map(|memory| Scratch { memory, lane_size, wave_size, stride, size, element }))
+    }
+
+    /// Whether `address` is between the slots.
+    fn is_guard(&self, address: u64) -> bool {
+        let offset = address.wrapping_sub(self.address());
+        offset < self.size && offset % self.stride >= self.wave_size
     }
 
     /// Bytes of a lane.
-    fn lane_size(code: &KernelCode) -> u64 {
-        u64::from(code.scratch_size) + if code.dynamic_stack { STACK } else { 0 }
+    fn lane_size(launch: &Launch<'_>) -> u64 {
+        let code = launch.kernel.code();
+        let stack = launch.stack.unwrap_or(if code.dynamic_stack { STACK } else { 0 });
+        u64::from(code.scratch_size) + u64::from(stack)
     }
 
     /// Bytes of a wave.
-    pub(crate) fn wave_size(code: &KernelCode) -> u64 {
-        (Scratch::lane_size(code) * LANES as u64).next_multiple_of(SCRATCH_UNIT)
+    fn wave_size(launch: &Launch<'_>) -> u64 {
+        (Scratch::lane_size(launch) * LANES as u64).next_multiple_of(SCRATCH_UNIT)
+    }
+
+    /// Addresses that a wave takes.
+    pub(crate) fn stride(launch: &Launch<'_>) -> u64 {
+        match Scratch::wave_size(launch) {
+            0 => 0,
+            size => size + SCRATCH_GUARD,
+        }
     }
 
     /// Guest address, 0 if there is none.
@@ -55,7 +82,7 @@ impl Scratch {
     }
 
     /// The V# that kernels reach it through: elements of the lanes interleaved, and the lane's number added. Its base is
-    /// the dispatch's; the kernel adds the wave's offset.
+    /// the dispatch's; the kernel adds the wave's offset. The gaps between slots are in its range, so that they fault.
     fn resource(&self, generation: Gen) -> [u32; 4] {
         const SWIZZLE: u32 = 1 << 31;
         const INDEX_STRIDE_64: u32 = 3 << 21;
@@ -74,10 +101,13 @@ impl Scratch {
     }
 }
 
-/// What a kernel can read about its launch: packet, queue and kernarg segment, in one read-only allocation.
+/// What a kernel can read about its launch: packet, queue and kernarg segment, in one read-only allocation. Behind them
+/// is room that nobody can access, a part for each [`Service`] that hidden arguments point to in vain.
 #[derive(Debug)]
 struct Control {
     memory: Allocation,
+    /// Offset of the room for services.
+    services: u64,
 }
 
 impl Control {
@@ -85,18 +115,18 @@ impl Control {
     const KERNARG: u64 = 512;
     /// Compilers widen scalar loads up to this many bytes where alignment allows it.
     const WIDEST: u64 = 64;
+    /// Addresses for a service.
+    const SERVICE: u64 = 64 << 10;
 
-    fn new(
-        kernel: &Kernel,
-        geometry: &Geometry,
-        kernarg: &Kernarg,
-        lane_size: u64,
-        memory: &Memory,
-    ) -> Result<Control, MemoryError> {
+    fn new(launch: &Launch<'_>, lane_size: u64, memory: &Memory) -> Result<Control, MemoryError> {
+        let Launch { kernel, geometry, kernarg, .. } = launch;
         let segment = (kernarg.bytes.len() as u64).next_multiple_of(Control::WIDEST);
         let pieces = [(0, DispatchPacket::SIZE), (Control::QUEUE, QUEUE_SIZE), (Control::KERNARG, segment)];
         let pieces = pieces.map(|(offset, len)| Piece::constant(offset, len));
-        let control = Control { memory: Allocation::with_pieces(memory, Control::KERNARG + segment, &pieces)? };
+        let services = Control::KERNARG + segment;
+        let absent = kernarg.links.iter().any(|link| matches!(link.to, LinkTo::Absent(_)));
+        let room = if absent { Service::ALL.len() as u64 * Control::SERVICE } else { 0 };
+        let control = Control { memory: Allocation::with_pieces(memory, services + room, &pieces)?, services };
         let packet = DispatchPacket {
             private_segment_size: lane_size as u32,
             group_segment_size: kernarg.lds,
@@ -108,6 +138,14 @@ impl Control {
         memory.initialise(start, 0, bytemuck::bytes_of(&packet))?;
         memory.initialise(start, Control::QUEUE, &queue())?;
         memory.initialise(start, Control::KERNARG, &kernarg.bytes)?;
+        for link in &kernarg.links {
+            let address = match link.to {
+                LinkTo::Queue => control.queue(),
+                LinkTo::Printf => launch.printf,
+                LinkTo::Absent(service) => control.service(service),
+            };
+            memory.initialise(start, Control::KERNARG + u64::from(link.offset), &address.to_le_bytes())?;
+        }
         Ok(control)
     }
 
@@ -122,14 +160,24 @@ impl Control {
     fn kernarg(&self) -> u64 {
         self.memory.address() + Control::KERNARG
     }
+
+    fn service(&self, service: Service) -> u64 {
+        self.memory.address() + self.services + service as u64 * Control::SERVICE
+    }
+
+    /// The service that `address` stands for.
+    fn service_at(&self, address: u64) -> Option<Service> {
+        let holds = |service: &Service| address.wrapping_sub(self.service(*service)) < Control::SERVICE;
+        Service::ALL.into_iter().find(holds)
+    }
 }
 
 /// Everything the waves of a dispatch start with alike.
 #[derive(Debug)]
 pub(crate) struct Setup {
     pub(crate) scratch: Scratch,
-    /// Keeps the guest memory that the user SGPRs point to.
-    _control: Control,
+    /// With the resources, the guest memory that the user SGPRs point to.
+    control: Control,
     _resources: Resources,
     entry: u64,
     mode: Mode,
@@ -149,15 +197,10 @@ struct System {
 }
 
 impl Setup {
-    pub(crate) fn new(
-        kernel: &Kernel,
-        geometry: &Geometry,
-        kernarg: &Kernarg,
-        scratch: Scratch,
-        memory: &Memory,
-    ) -> Result<Setup, MemoryError> {
+    pub(crate) fn new(launch: &Launch<'_>, scratch: Scratch, memory: &Memory) -> Result<Setup, MemoryError> {
+        let Launch { kernel, geometry, kernarg, .. } = launch;
         let code = kernel.code();
-        let control = Control::new(kernel, geometry, kernarg, scratch.lane_size, memory)?;
+        let control = Control::new(launch, scratch.lane_size, memory)?;
         let generation = kernel.target().generation();
         let arguments = control.kernarg();
         let scratch_resource = scratch.resource(generation);
@@ -169,13 +212,14 @@ impl Setup {
                 UserSgpr::Constant(value) => user.push(value),
                 UserSgpr::Undefined(count) => user.resize(user.len() + usize::from(count), 0),
                 _ if resources.push(&mut user, value) => {}
+                UserSgpr::DispatchId => user.extend([launch.id as u32, (launch.id >> 32) as u32]),
                 _ => push_user_sgpr(&mut user, value, &scratch, &control, generation),
             }
         }
         user.resize(code.rsrc2.user_sgprs(), 0);
         Ok(Setup {
             scratch,
-            _control: control,
+            control,
             _resources: resources,
             entry: kernel.entry(),
             mode: mode(code, generation),
@@ -188,6 +232,18 @@ impl Setup {
                 item_ids: code.rsrc2.item_ids(),
             },
         })
+    }
+
+    /// Says what the inaccessible memory was that a wave faulted in, where that is ours.
+    pub(crate) fn explain(&self, mut trap: Trap) -> Trap {
+        if let Trap::Fault { cause: cause @ Cause::Unmapped, address, .. } = &mut trap {
+            if self.scratch.is_guard(*address) {
+                *cause = Cause::StackOverflow;
+            } else if let Some(service) = self.control.service_at(*address) {
+                *cause = Cause::Absent(service);
+            }
+        }
+        trap
     }
 
     /// Puts wave `index` of the work-group at `group` in its initial state. `slot` is its place in scratch.
@@ -214,7 +270,7 @@ impl Setup {
     fn system_sgprs(&self, group: [u32; 3], index: usize, waves: usize, slot: u64) -> impl Iterator<Item = u32> {
         let ids = self.system.group_id.into_iter().zip(group).filter_map(|(enabled, id)| enabled.then_some(id));
         let info = u32::from(index == 0) << 31 | waves as u32;
-        let offset = (slot * self.scratch.wave_size) as u32;
+        let offset = (slot * self.scratch.stride) as u32;
         ids.chain(self.system.group_info.then_some(info)).chain(self.system.scratch.then_some(offset))
     }
 }
@@ -226,7 +282,6 @@ fn push_user_sgpr(user: &mut Vec<u32>, value: UserSgpr, scratch: &Scratch, contr
         UserSgpr::DispatchPtr => qword(control.packet()),
         UserSgpr::QueuePtr => qword(control.queue()),
         UserSgpr::KernargPtr => qword(control.kernarg()),
-        UserSgpr::DispatchId => qword(0),
         UserSgpr::FlatScratchInit => match generation {
             Gen::Gfx9 => qword(scratch.address()),
             // Offset from SH_HIDDEN_PRIVATE_BASE_VIMID (Env::scratch), and the size of a lane.

@@ -27,6 +27,9 @@ fn saxpy(memory: &Memory, change: impl FnOnce(&mut KernelCode)) -> Kernel {
     })
 }
 
+/// What the dispatches below are numbered.
+const ID: u64 = 0x1_0000_0007;
+
 fn run<E: Engine>(
     engine: &E,
     memory: &Memory,
@@ -48,9 +51,10 @@ fn run_with<E: Engine>(
     let kernarg = Kernarg {
         bytes: vec![0; kernel.code().kernarg_size as usize],
         lds: kernel.code().lds_size,
-        bindings: Vec::new(),
+        ..Kernarg::default()
     };
-    dispatch(engine, hardware, &Launch { kernel, geometry, kernarg: &kernarg }, options)
+    let launch = Launch { id: ID, ..Launch::new(kernel, geometry, &kernarg) };
+    dispatch(engine, hardware, &launch, options)
 }
 
 #[test]
@@ -122,6 +126,9 @@ fn dynamic_lds_follows_the_static_one() {
     assert_eq!(kernarg.bytes[16], 8);
 }
 
+/// From a wave's scratch to the next's, for 20 bytes a lane.
+const SLOT: u32 = 2048 + (64 << 10);
+
 /// The user SGPRs of every kind, in order, then the system SGPRs.
 #[test]
 fn initial_registers() {
@@ -163,8 +170,8 @@ fn initial_registers() {
             let live = count.min(64);
             assert_eq!(*exec, u64::MAX >> (64 - live));
             assert_eq!(sgpr[18], u32::from(*index == 0) << 31 | (70 * z).div_ceil(64));
-            // 20 bytes, 64 lanes, rounded up to 1 KiB.
-            assert_eq!(sgpr[19], index * 2048);
+            // 20 bytes, 64 lanes, rounded up to 1 KiB, and the gap.
+            assert_eq!(sgpr[19], index * SLOT);
             for (lane, item) in (0..live).zip(*index * 64..) {
                 assert_eq!([0, 1, 2].map(|d: usize| ids[d][lane]), [item % 10, item / 10 % 7, item / 70]);
             }
@@ -191,12 +198,16 @@ fn check_pointers(wave: &Wave, env: &Env<'_>, kernel: &Kernel) {
     let base = u64::from(wave.sgpr[0]) | u64::from(wave.sgpr[1] & 0xffff) << 32;
     let size = u64::from(wave.sgpr[2]);
     // Three waves a work-group, three work-groups.
-    assert_eq!((base, size), (env.scratch, 3 * 3 * 2048));
-    assert!(env.memory.check(base, size, true).is_ok());
+    assert_eq!((base, size), (env.scratch, 3 * 3 * u64::from(SLOT)));
+    for slot in (0..9).map(|slot| base + slot * u64::from(SLOT)) {
+        assert!(env.memory.check(slot, 2048, true).is_ok());
+        assert_eq!(env.memory.check(slot + 2048, 1, false), Err(Cause::Unmapped));
+        assert_eq!(env.memory.check(slot + u64::from(SLOT) - 1, 1, false), Err(Cause::Unmapped));
+    }
     // Swizzle enabled, no stride; index stride 64 and the lane's number added.
     assert_eq!(wave.sgpr[1] >> 16, 1 << 15);
     assert_eq!(wave.sgpr[3] >> 21 & 7, 3 | 1 << 2);
-    assert_eq!(wave.sgpr64(10), 0);
+    assert_eq!(wave.sgpr64(10), ID);
     let flat = if env.target == gcnjit_isa::Target::Gfx900 { base } else { 20 << 32 };
     assert_eq!((wave.sgpr64(12), wave.sgpr[14]), (flat, 20));
 }
@@ -440,8 +451,8 @@ fn impossible_launches_are_refused() {
     assert!(matches!(error, DispatchError::Lds { asked: 32769, limit: 32768, .. }), "{error}");
     assert!(matches!(refused(|code| code.scratch_size = u32::MAX, geometry), DispatchError::Scratch { .. }));
     let kernel = saxpy(&memory, |_| ());
-    let kernarg = Kernarg { bytes: vec![0; 8], lds: 0, bindings: Vec::new() };
-    let launch = Launch { kernel: &kernel, geometry, kernarg: &kernarg };
+    let kernarg = Kernarg { bytes: vec![0; 8], ..Kernarg::default() };
+    let launch = Launch::new(&kernel, geometry, &kernarg);
     let result = dispatch(&engine, &Hardware::with_memory(memory.clone()), &launch, &Options::default());
     assert!(matches!(result, Err(DispatchError::Kernarg { given: 8, .. })));
 }

@@ -1,5 +1,6 @@
 //! Carrying out a plan: a checked repetition, then timed ones.
 
+use crate::cli::console::Console;
 use crate::cli::failure::Failure;
 use crate::cli::output::Staged;
 use crate::cli::plan::{self, Plan, Step};
@@ -16,6 +17,8 @@ pub struct Runner<'a> {
     /// One a launch of the plan.
     kernels: Vec<Kernel>,
     limits: Limits,
+    /// Where messages of kernels go.
+    pub console: Console,
 }
 
 /// What launches may use.
@@ -25,6 +28,10 @@ pub struct Limits {
     pub threads: Option<usize>,
     /// Time, each.
     pub deadline: Option<Duration>,
+    /// Bytes of stack a work-item, if not the usual.
+    pub stack: Option<u32>,
+    /// Bytes of a printf buffer, if not the usual.
+    pub printf_buffer: Option<u32>,
 }
 
 /// What a repetition did.
@@ -40,6 +47,24 @@ pub struct Repetition {
     pub results: Vec<String>,
 }
 
+impl Limits {
+    fn apply<'l>(self, mut launch: gcnjit::Launch<'l>) -> gcnjit::Launch<'l> {
+        if let Some(threads) = self.threads {
+            launch = launch.threads(threads);
+        }
+        if let Some(deadline) = self.deadline {
+            launch = launch.deadline(deadline);
+        }
+        if let Some(bytes) = self.stack {
+            launch = launch.stack(bytes);
+        }
+        if let Some(bytes) = self.printf_buffer {
+            launch = launch.printf_buffer(bytes);
+        }
+        launch
+    }
+}
+
 impl<'a> Runner<'a> {
     /// Finds the kernels and allocates the buffers.
     pub fn new(plan: &'a Plan, device: &Device, module: &Module, limits: Limits) -> Result<Runner<'a>, Failure> {
@@ -49,7 +74,7 @@ impl<'a> Runner<'a> {
             device.buffer(size).map_err(|error| Failure::usage(format!("{}: {error}", buffer.name)))
         };
         let buffers = plan.buffers.iter().map(allocate).collect::<Result<_, _>>()?;
-        Ok(Runner { plan, buffers, kernels, limits })
+        Ok(Runner { plan, buffers, kernels, limits, console: Console::default() })
     }
 
     /// The kernels of the launches, in order.
@@ -76,14 +101,7 @@ impl<'a> Runner<'a> {
         let prepare = |index: u32| {
             let args = launch.args.iter().enumerate().map(|(i, arg)| self.argument(arg, kinds.get(i), index));
             let sized = kernel.launch().grid(launch.grid).block(launch.block).offset(launch.offset);
-            let mut described = sized.args(args).engine(engine);
-            if let Some(threads) = self.limits.threads {
-                described = described.threads(threads);
-            }
-            if let Some(deadline) = self.limits.deadline {
-                described = described.deadline(deadline);
-            }
-            Ok(described.prepare()?)
+            Ok(self.limits.apply(sized.args(args).engine(engine)).printf(&self.console).prepare()?)
         };
         (0..different).map(prepare).collect()
     }
@@ -178,7 +196,7 @@ impl<'a> Runner<'a> {
         let allocation = match &error {
             Error::Difference(difference) => match difference.what {
                 What::Memory { allocation, .. } => allocation,
-                What::End { .. } => None,
+                What::End { .. } | What::Text { .. } => None,
             },
             _ => None,
         };
@@ -197,4 +215,6 @@ fn add(sum: &mut Stats, stats: &Stats) {
     sum.wave_instructions += stats.wave_instructions;
     sum.time += stats.time;
     sum.translation += stats.translation;
+    sum.printed.messages += stats.printed.messages;
+    sum.printed.full |= stats.printed.full;
 }

@@ -34,7 +34,7 @@ impl From<Error> for Failure {
 
 fn code(error: &Error) -> u8 {
     match error {
-        Error::Fault(_) | Error::Difference(_) | Error::Stopped(_) => FAULT,
+        Error::Fault(_) | Error::Difference(_) | Error::Printf { .. } | Error::Stopped(_) => FAULT,
         Error::Load { source: LoadError::Raw(_), .. } => USAGE,
         Error::Load { source: LoadError::NoKernel { .. } | LoadError::NoPart { wanted: Some(_), .. }, .. } => USAGE,
         Error::Read { .. } | Error::Memory(_) => USAGE,

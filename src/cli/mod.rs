@@ -5,6 +5,7 @@
 
 mod arg;
 mod asm;
+mod console;
 mod diff;
 mod disas;
 mod elements;
@@ -96,10 +97,15 @@ fn refuse(error: &clap::Error) -> ExitCode {
     ExitCode::from(failure::USAGE)
 }
 
-/// Writes `text` to stdout. A reader that has seen enough, as `head` has, is no failure.
+/// Writes `text` to stdout.
 fn print(text: &str) -> Result<(), Failure> {
+    write(text.as_bytes())
+}
+
+/// Writes bytes to stdout. A reader that has seen enough, as `head` has, is no failure.
+fn write(text: &[u8]) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+    match stdout.write_all(text).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::usage(format!("stdout: {error}"))),
         _ => Ok(()),
     }

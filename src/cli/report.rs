@@ -47,6 +47,8 @@ impl Report<'_> {
             "waves": stats.waves,
             "wave_instructions": stats.wave_instructions,
             "translate_ms": ms(stats.translation),
+            "printf_messages": stats.printed.messages,
+            "printf_full": stats.printed.full,
         });
         if let Some(tracker) = &self.tracker {
             json["fidelity"] = fidelity::json(tracker, &Listing::new(self.module));
@@ -71,6 +73,9 @@ impl Report<'_> {
             ms(self.first.time),
             ms(stats.translation)
         ));
+        if stats.printed.full {
+            line(format_args!("the printf buffer was full, messages may be missing: --printf-buffer makes it larger"));
+        }
         let mut times = self.times.clone();
         times.sort();
         if let Some(least) = times.first() {

@@ -32,6 +32,12 @@ pub struct Args {
     /// Ends a launch that runs for longer, in seconds.
     #[arg(long, value_name = "SECONDS", value_parser = plan::seconds)]
     deadline: Option<Duration>,
+    /// Bytes of stack a work-item beyond what the compiler reckoned; without this 16384 if it could not tell.
+    #[arg(long, value_name = "BYTES")]
+    stack: Option<u32>,
+    /// Bytes that messages of a launch may take before they are printed.
+    #[arg(long, value_name = "BYTES")]
+    printf_buffer: Option<u32>,
     /// Timed repetitions after the checked one; every buffer is restored, untimed, before each.
     #[arg(long, value_name = "N", default_value_t = 0)]
     time: u32,
@@ -43,7 +49,7 @@ pub struct Args {
     /// what they gave reached an address, a branch or EXEC.
     #[arg(long, conflicts_with_all = ["engine", "time"])]
     fidelity: bool,
-    /// Print the JSON line alone.
+    /// Print the JSON line alone, after what kernels print.
     #[arg(long)]
     json: bool,
 }
@@ -69,6 +75,13 @@ impl From<Engine> for gcnjit::Engine {
     }
 }
 
+impl Args {
+    fn limits(&self) -> Limits {
+        let Args { threads, deadline, stack, printf_buffer, .. } = *self;
+        Limits { threads, deadline, stack, printf_buffer }
+    }
+}
+
 /// Runs what the arguments say and prints the report.
 pub fn main(args: &Args) -> Result<(), Failure> {
     args.record.iter().try_for_each(|path| output::check(path))?;
@@ -78,15 +91,16 @@ pub fn main(args: &Args) -> Result<(), Failure> {
         args.input.record(&opened).write(path)?;
     }
     let Opened { module, plan, build } = opened;
-    let runner = Runner::new(&plan, &device, &module, Limits { threads: args.threads, deadline: args.deadline })?;
+    let runner = Runner::new(&plan, &device, &module, args.limits())?;
     let mut tracker = args.fidelity.then(Tracker::new);
-    let (engine, first, times) = match &mut tracker {
-        Some(tracker) => {
-            let first = fidelity::repetition(&runner, tracker)?;
-            (gcnjit::Engine::Interp, finished(&runner, &plan, args, first)?, Vec::new())
-        }
-        None => repetitions(&runner, &plan, args)?,
+    runner.console.open();
+    let done = match &mut tracker {
+        Some(tracker) => fidelity::repetition(&runner, tracker)
+            .and_then(|first| Ok((gcnjit::Engine::Interp, finished(&runner, &plan, args, first)?, Vec::new()))),
+        None => repetitions(&runner, &plan, args),
     };
+    runner.console.close()?;
+    let (engine, first, times) = done?;
     let report = Report { module: &module, runner: &runner, engine, build, first, times, tracker };
     if !args.json {
         print(&report.text())?;
@@ -115,6 +129,7 @@ fn repetitions(
     let prepared = runner.prepare(engine)?;
     runner.restore();
     let first = finished(runner, plan, args, runner.repetition(&prepared, true, &progress)?)?;
+    runner.console.close()?;
     // What was compared once need not be compared again: of both engines, the translator is timed.
     let prepared = if engine == gcnjit::Engine::Check { runner.prepare(gcnjit::Engine::Jit)? } else { prepared };
     let mut times = Vec::with_capacity(count as usize);

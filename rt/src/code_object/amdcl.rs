@@ -85,7 +85,7 @@ pub fn parse(file: Vec<u8>) -> Result<Image, LoadError> {
     }
     let (size, segments) = (segments.end, segments.list);
     let (relocations, globals, parts) = Default::default();
-    Ok(Image { target, size, segments, relocations, kernels, globals, parts, file })
+    Ok(Image { target, size, segments, relocations, kernels, globals, printf: Vec::new(), parts, file })
 }
 
 fn bad(place: &str, what: &'static str) -> LoadError {

@@ -6,7 +6,7 @@
 //! its kernarg segment must then be given as a whole.
 
 use super::descriptor::Descriptor;
-use super::metadata::{self, KernelMetadata};
+use super::metadata::{self, KernelMetadata, Metadata};
 use super::relocation;
 use super::{Abi, Global, Image, KernelCode, LoadError, Rsrc1, Rsrc2, Segment};
 use crate::pages::PAGE;
@@ -51,7 +51,7 @@ pub fn parse(file: Vec<u8>) -> Result<Image, LoadError> {
     let symbols = Symbols::read(&sections, data, abi, base)?;
     let relocations = relocation::read(&sections, data, &segments, base)?;
     let mut described: BTreeMap<String, KernelMetadata> =
-        notes.kernels.into_iter().map(|kernel| (kernel.symbol.clone(), kernel)).collect();
+        notes.metadata.kernels.into_iter().map(|kernel| (kernel.symbol.clone(), kernel)).collect();
     let mut kernels = BTreeMap::new();
     for (symbol, offset) in symbols.kernels {
         let metadata = described.remove(&symbol);
@@ -72,7 +72,8 @@ pub fn parse(file: Vec<u8>) -> Result<Image, LoadError> {
     let size = segments.last().map_or(0, |segment| segment.offset + segment.size);
     let mut globals = symbols.globals;
     globals.retain(|_, global| segments.iter().any(|segment| inside(segment, global.offset, global.size)));
-    Ok(Image { target, size, segments, relocations, kernels, globals, parts: Vec::new(), file })
+    let printf = notes.metadata.printf;
+    Ok(Image { target, size, segments, relocations, kernels, globals, printf, parts: Vec::new(), file })
 }
 
 pub(super) fn elf(table: &'static str) -> impl Fn(object::read::Error) -> LoadError {
@@ -196,7 +197,7 @@ pub(super) fn inside(segment: &Segment, offset: u64, len: u64) -> bool {
 /// What the notes say.
 #[derive(Default)]
 struct Notes {
-    kernels: Vec<KernelMetadata>,
+    metadata: Metadata,
     /// Major and minor version and stepping of the processor.
     isa: Option<[u32; 3]>,
 }
@@ -214,16 +215,19 @@ impl Notes {
             }
             while let Some(note) = notes.next().map_err(elf("note"))? {
                 match (abi, note.name(), note.n_type(LE)) {
-                    (Abi::HsaV2, b"AMD", NOTE_V2) => found.kernels.append(&mut metadata::parse_v2(note.desc())?),
+                    (Abi::HsaV2, b"AMD", NOTE_V2) => found.add(metadata::parse_v2(note.desc())?),
                     (Abi::HsaV2, b"AMD", NOTE_ISA) => found.isa = isa_version(note.desc()),
-                    (Abi::HsaV3 | Abi::HsaV5, b"AMDGPU", NOTE) => {
-                        found.kernels.append(&mut metadata::parse(note.desc())?);
-                    }
+                    (Abi::HsaV3 | Abi::HsaV5, b"AMDGPU", NOTE) => found.add(metadata::parse(note.desc())?),
                     _ => {}
                 }
             }
         }
         Ok(found)
+    }
+
+    fn add(&mut self, metadata: Metadata) {
+        self.metadata.kernels.extend(metadata.kernels);
+        self.metadata.printf.extend(metadata.printf);
     }
 }
 

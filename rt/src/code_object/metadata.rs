@@ -1,11 +1,20 @@
 //! The document in an HSA code object's note: what it says about each kernel. It is msgpack, in version 2 YAML with
 //! other names.
 
-use super::{Access, Arg, ArgKind, Hidden, LoadError, yaml};
+use super::{Access, Arg, ArgKind, Hidden, LoadError, Service, yaml};
+use crate::printf::Message;
 use rmpv::Value;
 
 /// How deep the document may nest. Real ones nest five levels.
 const DEPTH: usize = 16;
+
+/// What the metadata says.
+#[derive(Debug, Default)]
+pub(super) struct Metadata {
+    pub kernels: Vec<KernelMetadata>,
+    /// What kernels print.
+    pub printf: Vec<Message>,
+}
 
 /// What the metadata says about a kernel.
 #[derive(Debug, Default)]
@@ -21,33 +30,33 @@ pub(super) struct KernelMetadata {
 }
 
 /// Parses the note's descriptor.
-pub(super) fn parse(document: &[u8]) -> Result<Vec<KernelMetadata>, LoadError> {
+pub(super) fn parse(document: &[u8]) -> Result<Metadata, LoadError> {
     let root = rmpv::decode::read_value_with_max_depth(&mut &document[..], DEPTH)
         .map_err(|_| LoadError::Metadata { path: "document".into(), what: "is not msgpack, or cut off" })?;
     let root = Node { value: &root, path: "document".into() };
-    let Some(kernels) = root.get("amdhsa.kernels")? else { return Ok(Vec::new()) };
-    kernels.items()?.map(|kernel| kernel_metadata(&kernel)).collect()
+    Ok(Metadata {
+        kernels: root.list("amdhsa.kernels", kernel_metadata)?,
+        printf: root.list("amdhsa.printf", message)?,
+    })
 }
 
 /// Parses the note's descriptor in version 2.
-pub(super) fn parse_v2(document: &[u8]) -> Result<Vec<KernelMetadata>, LoadError> {
+pub(super) fn parse_v2(document: &[u8]) -> Result<Metadata, LoadError> {
     let path = || "document".to_owned();
     let text = document.split(|byte| *byte == 0).next().unwrap_or_default();
     let text = str::from_utf8(text).map_err(|_| LoadError::Metadata { path: path(), what: "is not text" })?;
     let root = Node { value: &yaml::parse(text, DEPTH)?, path: path() };
-    let Some(kernels) = root.get("Kernels")? else { return Ok(Vec::new()) };
-    kernels.items()?.map(|kernel| kernel_metadata_v2(&kernel)).collect()
+    Ok(Metadata { kernels: root.list("Kernels", kernel_metadata_v2)?, printf: root.list("Printf", message)? })
+}
+
+fn message(node: &Node<'_>) -> Result<Message, LoadError> {
+    Message::parse(node.text()?).map_err(|what| node.bad(what))
 }
 
 fn kernel_metadata_v2(node: &Node<'_>) -> Result<KernelMetadata, LoadError> {
     let name = node.require("Name")?.text()?.to_owned();
-    let mut args = Vec::new();
     let mut end = 0;
-    if let Some(list) = node.get("Args")? {
-        for arg in list.items()? {
-            args.push(argument_v2(&arg, &mut end)?);
-        }
-    }
+    let args = node.list("Args", |arg| argument_v2(arg, &mut end))?;
     let attributes = node.get("Attrs")?;
     let within = |outer: &Option<Node<'_>>, key: &str| match outer {
         Some(outer) => outer.number(key),
@@ -101,14 +110,10 @@ fn snake_case(name: &str) -> String {
 }
 
 fn kernel_metadata(node: &Node<'_>) -> Result<KernelMetadata, LoadError> {
-    let args = match node.get(".args")? {
-        Some(args) => args.items()?.map(|arg| argument(&arg)).collect::<Result<_, _>>()?,
-        None => Vec::new(),
-    };
     Ok(KernelMetadata {
         name: node.require(".name")?.text()?.to_owned(),
         symbol: node.require(".symbol")?.text()?.to_owned(),
-        args,
+        args: node.list(".args", argument)?,
         required_group: node.get(".reqd_workgroup_size")?.map(|size| size.triple()).transpose()?,
         max_group: node.number(".max_flat_workgroup_size")?,
         sgprs: node.number(".sgpr_count")?,
@@ -150,7 +155,6 @@ fn arg_kind(name: &str) -> Option<ArgKind> {
     })
 }
 
-/// Unknown ones are services of later runtimes; a null pointer says that they are not there.
 fn hidden(name: &str) -> Hidden {
     let dimension = ["_x", "_y", "_z"].iter().position(|suffix| name.ends_with(suffix));
     match (name.trim_end_matches(['x', 'y', 'z']), dimension) {
@@ -162,7 +166,15 @@ fn hidden(name: &str) -> Hidden {
         ("private_base", _) => Hidden::PrivateBase,
         ("shared_base", _) => Hidden::SharedBase,
         ("dynamic_lds_size", _) => Hidden::DynamicLdsSize,
-        _ => Hidden::Zero,
+        ("queue_ptr", _) => Hidden::QueuePtr,
+        ("printf_buffer", _) => Hidden::PrintfBuffer,
+        ("hostcall_buffer", _) => Hidden::Absent(Service::Hostcall),
+        ("heap_v1", _) => Hidden::Absent(Service::Heap),
+        ("default_queue", _) => Hidden::Absent(Service::DefaultQueue),
+        ("completion_action", _) => Hidden::Absent(Service::CompletionAction),
+        // Zero says that this launch is not one of several on several devices, which is true.
+        ("none" | "multigrid_sync_arg", _) => Hidden::Zero,
+        _ => Hidden::Absent(Service::Unknown),
     }
 }
 
@@ -198,6 +210,19 @@ impl<'a> Node<'a> {
     fn items(&self) -> Result<impl Iterator<Item = Node<'a>> + '_, LoadError> {
         let array = self.value.as_array().ok_or_else(|| self.bad("is not an array"))?;
         Ok(array.iter().enumerate().map(|(i, value)| Node { value, path: format!("{}/{i}", self.path) }))
+    }
+
+    /// The items of the array at `key`, if there is one.
+    fn list<T>(
+        &self,
+        key: &str,
+        item: impl FnMut(&Node<'_>) -> Result<T, LoadError>,
+    ) -> Result<Vec<T>, LoadError> {
+        let mut item = item;
+        match self.get(key)? {
+            Some(array) => array.items()?.map(|node| item(&node)).collect(),
+            None => Ok(Vec::new()),
+        }
     }
 
     fn u32(&self) -> Result<u32, LoadError> {

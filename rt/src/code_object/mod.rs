@@ -16,6 +16,7 @@ mod relocation;
 mod yaml;
 
 use crate::memory::{Allocation, Memory, MemoryError, Piece};
+use crate::printf::Message;
 use gcnjit_isa::Target;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -168,6 +169,8 @@ pub struct Image {
     pub kernels: BTreeMap<String, Arc<KernelCode>>,
     /// The variables that the host can reach, by name.
     pub globals: BTreeMap<String, Global>,
+    /// The messages that its kernels print.
+    pub printf: Vec<Message>,
     /// If it came in an offload bundle, the names of all parts of that.
     pub parts: Vec<String>,
     /// The whole file, or the part of it that was picked.
@@ -496,8 +499,46 @@ pub enum Hidden {
     SharedBase,
     /// Bytes of LDS beyond the static ones.
     DynamicLdsSize,
-    /// A service that there is not, or padding: zero.
+    /// Address of the queue.
+    QueuePtr,
+    /// Address of the buffer that the kernel prints to.
+    PrintfBuffer,
+    /// Address of something that this runtime has not; whoever looks there gets a fault that names it.
+    Absent(Service),
+    /// Padding, or a null pointer that is the right answer.
     Zero,
+}
+
+/// Something of other runtimes that a kernel is given the address of, and that there is not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Service {
+    /// Calls of functions on the host, such as its printf.
+    Hostcall,
+    /// Memory that kernels allocate from.
+    Heap,
+    /// The queue that kernels launch other kernels on.
+    DefaultQueue,
+    /// What is to be done when such a launch is over.
+    CompletionAction,
+    /// One that this runtime has never heard of.
+    Unknown,
+}
+
+impl Service {
+    /// All of them.
+    pub const ALL: [Service; 5] =
+        [Service::Hostcall, Service::Heap, Service::DefaultQueue, Service::CompletionAction, Service::Unknown];
+
+    /// What the metadata calls the hidden argument.
+    pub const fn argument(self) -> &'static str {
+        match self {
+            Service::Hostcall => "hidden_hostcall_buffer",
+            Service::Heap => "hidden_heap_v1",
+            Service::DefaultQueue => "hidden_default_queue",
+            Service::CompletionAction => "hidden_completion_action",
+            Service::Unknown => "of an unknown kind",
+        }
+    }
 }
 
 impl Image {

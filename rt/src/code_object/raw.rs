@@ -69,7 +69,7 @@ impl RawCode {
             missing: None,
         };
         let file = 0..code.len();
-        let (relocations, globals, parts) = Default::default();
+        let (relocations, globals, printf, parts) = Default::default();
         Ok(Image {
             target: self.target,
             size,
@@ -77,6 +77,7 @@ impl RawCode {
             relocations,
             kernels: BTreeMap::from([(kernel.name.clone(), Arc::new(kernel))]),
             globals,
+            printf,
             parts,
             file: code,
         })

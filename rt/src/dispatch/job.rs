@@ -191,7 +191,7 @@ impl<E: Engine> Job<'_, E> {
             Ok(stop) => stop,
             Err(trap) => {
                 let (kernel, target) = (&self.launch.kernel.code().name, self.launch.kernel.target());
-                let fault = Fault::new(*trap, wave, kernel, &self.view, target);
+                let fault = Fault::new(self.setup.explain(*trap), wave, kernel, &self.view, target);
                 return Err(self.fail(DispatchError::Fault(Box::new(fault))));
             }
         };

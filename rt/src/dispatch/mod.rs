@@ -49,6 +49,20 @@ pub struct Launch<'a> {
     pub geometry: Geometry,
     /// Arguments and LDS, from [`crate::kernarg::layout`].
     pub kernarg: &'a Kernarg,
+    /// The number of the dispatch, for kernels that ask.
+    pub id: u64,
+    /// Address of the printf buffer, for kernels that print; 0 if there is none.
+    pub printf: u64,
+    /// Bytes of scratch a work-item beyond what the descriptor asks for. Without it, 16 KiB if the compiler says that
+    /// there are calls whose depth it does not know, otherwise none.
+    pub stack: Option<u32>,
+}
+
+impl<'a> Launch<'a> {
+    /// A launch with number 0, without a printf buffer, with the usual stack.
+    pub fn new(kernel: &'a Kernel, geometry: Geometry, kernarg: &'a Kernarg) -> Launch<'a> {
+        Launch { kernel, geometry, kernarg, id: 0, printf: 0, stack: None }
+    }
 }
 
 /// How to run it.
@@ -159,7 +173,7 @@ fn waves(launch: &Launch<'_>) -> u64 {
 
 /// How many work-groups may be under way.
 fn room(launch: &Launch<'_>, groups: u64, threads: usize, waves: u64) -> u64 {
-    let scratch = waves * Scratch::wave_size(launch.kernel.code());
+    let scratch = waves * Scratch::stride(launch);
     let fit = RESIDENT_SCRATCH.checked_div(scratch).unwrap_or(u64::MAX);
     (RESIDENT_WAVES / waves).min(fit).min(groups).max(threads as u64)
 }
@@ -167,6 +181,6 @@ fn room(launch: &Launch<'_>, groups: u64, threads: usize, waves: u64) -> u64 {
 fn setup(launch: &Launch<'_>, memory: &Memory, slots: u64) -> Result<Setup, DispatchError> {
     let code = launch.kernel.code();
     let too_much = || DispatchError::Scratch { kernel: code.name.clone(), lane: code.scratch_size, slots };
-    let scratch = Scratch::new(code, memory, slots).ok_or_else(too_much)??;
-    Ok(Setup::new(launch.kernel, &launch.geometry, launch.kernarg, scratch, memory)?)
+    let scratch = Scratch::new(launch, memory, slots).ok_or_else(too_much)??;
+    Ok(Setup::new(launch, scratch, memory)?)
 }
