@@ -23,7 +23,6 @@ fn printed(module: &Module, kernel: &str, engine: Engine, args: Vec<Arg<'_>>) ->
     let print = |message: &[u8]| text.lock().unwrap().extend_from_slice(message);
     let kernel = module.kernel(kernel).unwrap();
     let stats = kernel.launch().grid(1).block(1).engine(engine).args(args).printf(&print).run().unwrap();
-    drop(print);
     (String::from_utf8(text.into_inner().unwrap()).unwrap(), stats)
 }
 

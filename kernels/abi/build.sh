@@ -46,7 +46,7 @@ cplusplus() {
 
 # hip KIND DEFINITION OUTPUT
 hip() {
-  "clang-$LLVM" -x hip --offload-arch=gfx900 --offload-device-only -nogpuinc -nogpulib "-mprintf-kind=$1" "$2" \
+  "clang-$LLVM" -x hip --offload-arch=gfx900 --offload-device-only -nogpuinc -nogpulib -fuse-cuid=none "-mprintf-kind=$1" "$2" \
     -O2 -fgpu-rdc -emit-llvm -c buffered.hip -o "$tmp/k.bc"
   "clang-$LLVM" -x ir -target amdgcn-amd-amdhsa -mcpu=gfx900 -mcode-object-version=5 -nogpulib -O2 -c "$tmp/k.bc" -o "$tmp/k.o"
   link "$LLVM" "$3"
@@ -62,12 +62,15 @@ assembly() {
 
 for target in gfx600 gfx700 gfx803 gfx900; do
   assembly "$target"
+  [[ $target == gfx600 ]] || cplusplus "$target" 2
+  # Without optimisation, code before gfx9 wants hidden arguments that the compiler gives C++ kernels none of.
+  [[ $target != gfx900 ]] || cplusplus "$target" 0
+  [[ $target != gfx803 ]] || cplusplus "$target" 1
   for level in 0 2; do
     for source in stack hidden flat printf; do
       [[ $target$source != gfx600flat ]] || continue
       opencl "$LLVM" "$source" "$target" 5 "$level" "$source.$target.O$level.co"
     done
-    [[ $target == gfx600 ]] || cplusplus "$target" "$level"
   done
 done
 hip buffered -DBUFFERED=1 buffered.gfx900.co

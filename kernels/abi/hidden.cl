@@ -34,14 +34,16 @@ kernel void launch(global ulong *out) {
   out[31] = u32(packet, 24);
   out[32] = u32(packet, 28);
   out[33] = u64(packet, 40) == (ulong)__builtin_amdgcn_kernarg_segment_ptr();
-  bytes_t queue = __builtin_amdgcn_queue_ptr();
-  out[34] = u32(queue, 0x40);
-  out[35] = u32(queue, 0x44);
 #if COV >= 5
   bytes_t hidden = __builtin_amdgcn_implicitarg_ptr();
-  out[36] = u64(hidden, 200) == (ulong)queue;
-  out[37] = u64(hidden, 88); // multigrid_sync_arg
+  // Clang compiles its built-in function to an undefined value here.
+  bytes_t queue = (bytes_t)u64(hidden, 200);
+  out[36] = u64(hidden, 88); // multigrid_sync_arg
+#else
+  bytes_t queue = __builtin_amdgcn_queue_ptr();
 #endif
+  out[34] = u32(queue, 0x40);
+  out[35] = u32(queue, 0x44);
 }
 
 // Reads the first dword of what a hidden argument points to.

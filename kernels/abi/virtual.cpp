@@ -1,6 +1,9 @@
 // C++: virtual functions, so tables of code addresses that the loader relocates, and objects on the stack that are
 // reached by flat addresses.
 #define NOINLINE __attribute__((noinline))
+#define GLOBAL __attribute__((address_space(1)))
+#define SHARED __attribute__((visibility("protected")))
+#define KERNEL __attribute__((amdgpu_kernel)) SHARED void
 typedef unsigned uint;
 
 struct Shape {
@@ -16,7 +19,7 @@ struct Triangle : Shape {
   NOINLINE uint scaled(uint factor) const override { return Shape::scaled(factor) + area(); }
 };
 
-extern "C" __attribute__((amdgpu_kernel)) void shapes(__attribute__((address_space(1))) uint *out) {
+extern "C" KERNEL shapes(GLOBAL uint *out) {
   uint i = __builtin_amdgcn_workitem_id_x() + 64 * __builtin_amdgcn_workgroup_id_x();
   Shape none;
   Rectangle rectangle;
@@ -34,10 +37,10 @@ static NOINLINE uint twice(uint x) { return x * 2; }
 static NOINLINE uint square(uint x) { return x * x; }
 typedef uint (*function)(uint);
 extern "C" {
-__attribute__((visibility("protected"), address_space(1))) function table[2] = {twice, square};
-__attribute__((visibility("protected"), address_space(1))) uint start = 5;
+SHARED GLOBAL function table[2] = {twice, square};
+SHARED GLOBAL uint start = 5;
 
-__attribute__((amdgpu_kernel)) void apply(__attribute__((address_space(1))) uint *out) {
+KERNEL apply(GLOBAL uint *out) {
   uint i = __builtin_amdgcn_workitem_id_x();
   out[i] = table[i & 1](i) + start;
 }
