@@ -57,7 +57,8 @@ impl fmt::Display for Difference {
         match &self.what {
             What::End { jit, interp } => write!(f, "jit: {jit}; interp: {interp}"),
             What::Text { message, jit, interp } => {
-                let text = |text: &Option<String>| text.as_ref().map_or("nothing".to_owned(), |text| format!("{text:?}"));
+                let text =
+                    |text: &Option<String>| text.as_ref().map_or("nothing".to_owned(), |text| format!("{text:?}"));
                 write!(f, "message {message}: {} and {}", text(jit), text(interp))
             }
             What::Memory { allocation, offset, count, jit, interp } => {

@@ -70,7 +70,8 @@ fn stack_reference(x: u32, i: u32, n: u32) -> u32 {
     }
     if x & 4 != 0 {
         let c = [x, i, 1, 2, 3, 4, 5, 6];
-        let element = |c: u32| x.wrapping_add(i.wrapping_mul(2)).wrapping_add(c.wrapping_mul(3)).wrapping_add(4 * n + 35);
+        let element =
+            |c: u32| x.wrapping_add(i.wrapping_mul(2)).wrapping_add(c.wrapping_mul(3)).wrapping_add(4 * n + 35);
         result ^= c.into_iter().map(element).fold(0, u32::wrapping_add);
     }
     result
@@ -227,12 +228,8 @@ fn check_launch(words: &[u64], dispatch: u64, group: [u64; 3], module: &Module, 
 }
 
 /// Hidden arguments by their offset in version 5, and what they point to in vain.
-const ABSENT: [(u32, Service); 4] = [
-    (80, Service::Hostcall),
-    (96, Service::Heap),
-    (104, Service::DefaultQueue),
-    (112, Service::CompletionAction),
-];
+const ABSENT: [(u32, Service); 4] =
+    [(80, Service::Hostcall), (96, Service::Heap), (104, Service::DefaultQueue), (112, Service::CompletionAction)];
 
 #[test]
 fn what_is_not_supplied_is_named_once_it_is_used() {

@@ -20,7 +20,7 @@ extern "C" DEVICE __attribute__((address_space(1))) char *__printf_alloc(unsigne
 // The host's part of the calls is to look at the buffer that a hidden argument points to.
 static DEVICE unsigned long call(unsigned long x) {
   auto hidden = (const __attribute__((address_space(4))) char *)__builtin_amdgcn_implicitarg_ptr();
-  return x + *(unsigned long *)*(const __attribute__((address_space(4))) unsigned long *)(hidden + 80);
+  return x + *(volatile unsigned long *)*(const __attribute__((address_space(4))) unsigned long *)(hidden + 80);
 }
 extern "C" DEVICE unsigned long __ockl_printf_begin(unsigned long x) { return call(x); }
 extern "C" DEVICE unsigned long __ockl_printf_append_string_n(unsigned long x, const char *, unsigned long, unsigned) {
@@ -38,6 +38,7 @@ extern "C" __attribute__((global)) void print(const int *i, const char *name, co
   printf("%s is a name, %10s, %.3s, %s\n", name, "literal", name, "12345678");
   printf("%*d|%-*d|%.*f\n", 6, i[1], 6, i[1], 2, 1.005f);
 #if BUFFERED
-  printf(format, i[1], name);
+  // What is a string can only be told from a format that the compiler knows.
+  printf(format, i[1]);
 #endif
 }

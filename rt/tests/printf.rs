@@ -176,7 +176,8 @@ fn what_is_no_conversion_stays() {
 
 #[test]
 fn entries_that_are_none_are_refused() {
-    for entry in ["", "1", "1:", "x:1:4:%d", "1:x:%d", "1:1:4:4:%d", "1:1:0:%d", "1:1:99999999:%d", "0:0:12", "0:0:g,x"] {
+    for entry in ["", "1", "1:", "x:1:4:%d", "1:x:%d", "1:1:4:4:%d", "1:1:0:%d", "1:1:99999999:%d", "0:0:12", "0:0:g,x"]
+    {
         assert!(Message::parse(entry).is_err(), "{entry}");
     }
 }

@@ -213,11 +213,7 @@ impl<'a> Node<'a> {
     }
 
     /// The items of the array at `key`, if there is one.
-    fn list<T>(
-        &self,
-        key: &str,
-        item: impl FnMut(&Node<'_>) -> Result<T, LoadError>,
-    ) -> Result<Vec<T>, LoadError> {
+    fn list<T>(&self, key: &str, item: impl FnMut(&Node<'_>) -> Result<T, LoadError>) -> Result<Vec<T>, LoadError> {
         let mut item = item;
         match self.get(key)? {
             Some(array) => array.items()?.map(|node| item(&node)).collect(),

@@ -74,12 +74,7 @@ impl Buffer {
     /// # Errors
     /// The first record that is none; those before it are printed.
     pub fn print(&self, messages: &[Message], print: &mut dyn FnMut(&[u8])) -> Result<Printed, BadRecord> {
-        let mut used = [0; 4];
-        let records = self.memory.read(self.address(), &mut used).and_then(|()| {
-            let mut records = vec![0; u32::from_le_bytes(used).min(self.size - Buffer::HEADER) as usize];
-            self.memory.read(self.address() + u64::from(Buffer::HEADER), &mut records).map(|()| records)
-        });
-        let records = records.expect("a buffer is mapped while it lives");
+        let records = self.records().expect("a buffer is mapped while it lives");
         let room = u64::from(self.size - Buffer::HEADER) - records.len() as u64;
         let largest = messages.iter().map(Message::record).max().unwrap_or(0);
         let mut printed = Printed { messages: 0, full: room < largest };
@@ -91,6 +86,18 @@ impl Buffer {
             at += size;
         }
         Ok(printed)
+    }
+
+    /// The bytes of all records.
+    fn records(&self) -> Result<Vec<u8>, MemoryError> {
+        let mut used = [0; 4];
+        self.memory.read(self.address(), &mut used)?;
+        let used = u32::from_le_bytes(used).min(self.size - Buffer::HEADER);
+        let mut records = vec![0; used as usize];
+        if used > 0 {
+            self.memory.read(self.address() + u64::from(Buffer::HEADER), &mut records)?;
+        }
+        Ok(records)
     }
 }
 
@@ -115,7 +122,8 @@ fn hashed(bytes: &[u8], control: u32, messages: &[Message]) -> Result<(Vec<u8>, 
     let body = bytes.get(4..size).ok_or("is cut off")?;
     let text = if control & HAS_HASH == 0 {
         let mut slots = Slots { bytes: body };
-        let format = Format::parse(slots.next(What::String).ok_or("has no format")?);
+        let format = slots.next(What::String).ok_or("has no format")?;
+        let format = Format::parse(format.split(|byte| *byte == 0).next().unwrap_or_default());
         format.render(&mut slots)
     } else {
         let (hash, arguments) = body.split_first_chunk().ok_or("is cut off")?;
