@@ -68,7 +68,7 @@ fn floats() {
 ";
     on_all(|device, module, engine| {
         let f = device.buffer_from(&[1.5f32]).unwrap();
-        let d = [3.141_592_653_589_79, 1e-7, f64::INFINITY, f64::NAN, -0.0];
+        let d = [std::f64::consts::PI, 1e-7, f64::INFINITY, f64::NAN, -0.0];
         let d = device.buffer_from(&d).unwrap();
         let (text, _) = printed(module, "floats", engine, vec![(&f).into(), (&d).into()]);
         assert_eq!(text, want, "{} by {engine:?}", module.name());

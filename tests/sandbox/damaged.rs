@@ -52,8 +52,8 @@ fn run(victim: &Victim, kernel: &Kernel, random: &mut Random, ends: &mut BTreeMa
     let block = code.required_group.unwrap_or([code.max_group.unwrap_or(256).clamp(1, 128), 1, 1]);
     let size = code.kernarg_size.min(4096) as usize;
     let bytes: Vec<u8> = (0..size.div_ceil(8)).flat_map(|_| victim.pointer(random).to_le_bytes()).collect();
-    let kernarg = Kernarg { bytes, lds: code.lds_size.saturating_add(1024), bindings: Vec::new() };
-    let launch = Launch { kernel, geometry: Geometry::new(block, block), kernarg: &kernarg };
+    let kernarg = Kernarg { bytes, lds: code.lds_size.saturating_add(1024), ..Kernarg::default() };
+    let launch = Launch::new(kernel, Geometry::new(block, block), &kernarg);
     let possible = launch.geometry.check().is_ok()
         && code.kernarg_size as usize <= kernarg.bytes.len()
         && kernarg.lds <= 32 << 10

@@ -221,7 +221,7 @@ pub fn kind(end: &Result<(), DispatchError>) -> &'static str {
 fn random_programs() {
     let (count, seed) = (setting("GCNJIT_SANDBOX_PROGRAMS", 150), setting("GCNJIT_SANDBOX_SEED", 1));
     let victim = Victim::new();
-    let kernarg = Kernarg { bytes: Vec::new(), lds: 512, bindings: Vec::new() };
+    let kernarg = Kernarg { lds: 512, ..Kernarg::default() };
     let mut random = Random(seed);
     let mut ends: BTreeMap<&str, usize> = BTreeMap::new();
     for i in 0..count {
@@ -230,7 +230,7 @@ fn random_programs() {
         let image = raw.image(program(&mut random, target)).expect("an image");
         let loaded = Loaded::new(image, &victim.hardware.memory).expect("memory");
         let kernel = loaded.kernel(RawCode::NAME).expect("the kernel");
-        let launch = Launch { kernel: &kernel, geometry: Geometry::new([256, 1, 1], [256, 1, 1]), kernarg: &kernarg };
+        let launch = Launch::new(&kernel, Geometry::new([256, 1, 1], [256, 1, 1]), &kernarg);
         let seed = random.next();
         for end in [victim.run(&Jit::new(), &launch, seed), victim.run(&Interpreter, &launch, seed)] {
             *ends.entry(kind(&end)).or_default() += 1;
@@ -254,8 +254,8 @@ pub fn still_runs(victim: &Victim) {
     let words = asm::assemble(text, raw.target).expect("text");
     let image = raw.image(words.into_iter().flat_map(u32::to_le_bytes).collect()).expect("an image");
     let kernel = Loaded::new(image, &victim.hardware.memory).and_then(|l| l.kernel(RawCode::NAME)).expect("the kernel");
-    let kernarg = Kernarg { bytes: Vec::new(), lds: 0, bindings: Vec::new() };
-    let launch = Launch { kernel: &kernel, geometry: Geometry::new([1000, 1, 1], [64, 1, 1]), kernarg: &kernarg };
+    let kernarg = Kernarg::default();
+    let launch = Launch::new(&kernel, Geometry::new([1000, 1, 1], [64, 1, 1]), &kernarg);
     dispatch(&Jit::new(), &victim.hardware, &launch, &Options::default()).expect("a good kernel");
     dispatch(&Interpreter, &victim.hardware, &launch, &Options::default()).expect("a good kernel");
     let mut count = [0; 4];
