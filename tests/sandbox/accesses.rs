@@ -218,7 +218,7 @@ fn stack_overflow() {
         let other = device.buffer_from(&[3u8; 1 << 16]).unwrap();
         let error = kernel.launch().grid(64).engine(engine).run().unwrap_err();
         let Error::Fault(stuck) = error else { panic!("{error}") };
-        assert!(matches!(stuck.fault.trap, Trap::Fault { cause: Cause::Unmapped, .. }), "{stuck}");
+        assert!(matches!(stuck.fault.trap, Trap::Fault { cause: Cause::StackOverflow, .. }), "{stuck}");
         assert!(stuck.fault.instruction.as_deref().unwrap().starts_with("scratch_store_dword"), "{stuck}");
         assert!(other.read().iter().all(|byte| *byte == 3));
         still_works(&device, engine);
