@@ -355,6 +355,8 @@ pub fn cause_name(cause: Cause) -> &'static str {
         Cause::BadJump => "bad-jump",
         Cause::TrapInstruction => "trap",
         Cause::Halt => "halt",
+        Cause::StackOverflow => "stack-overflow",
+        Cause::Absent(_) => "absent",
     }
 }
 
