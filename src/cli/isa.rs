@@ -25,9 +25,9 @@ pub fn main(args: &Args) -> Result<(), Failure> {
         return Err(unknown(&args.name));
     }
     if args.json {
-        return print(format!("{}\n", Value::from_iter(rows.into_iter().map(json))));
+        return print(&format!("{}\n", Value::from_iter(rows.into_iter().map(json))));
     }
-    print(rows.into_iter().map(text).collect::<Vec<_>>().join("\n"))
+    print(&rows.into_iter().map(text).collect::<Vec<_>>().join("\n"))
 }
 
 /// The rows of a mnemonic. All segments of FLAT are the row of the flat one.
