@@ -62,7 +62,7 @@ fn stack_reference(x: u32, i: u32, n: u32) -> u32 {
     let sum_down: u32 = (0..=x % 20).sum();
     let mut result = called
         .wrapping_add(fibonacci(x % 10) * 3)
-        .wrapping_add(if x % 7 % 2 == 0 { 1000 } else { 0 })
+        .wrapping_add(if (x % 7).is_multiple_of(2) { 1000 } else { 0 })
         .wrapping_add(sum_down * 7);
     for k in 0..n {
         let value = (k.wrapping_add(x) % n).wrapping_mul(x);
