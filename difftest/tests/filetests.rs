@@ -96,3 +96,49 @@ fn encodings() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
     assert!(lines >= 40, "there are more than {lines} encodings");
 }
+
+/// What is wrong is said with the line.
+#[test]
+fn mistakes_have_lines() {
+    let head = "target gfx900\n";
+    for (source, line, what) in [
+        ("run\n", 1, "there is no target"),
+        ("target gfx1100\n", 1, "'gfx1100' is no target"),
+        ("target gfx900\nfrob\n", 2, "'frob' is nothing that a line begins with"),
+        ("target gfx900\nset v0\n", 2, "there is no '='"),
+        ("target gfx900\nset x0 = 1\n", 2, "'x0' is no register and no place in memory"),
+        ("target gfx900\nset s[4:6] = 1\n", 2, "'s[4:6]' is no register and no place in memory"),
+        ("target gfx900\nset v0[64] = 1\n", 2, "'v0[64]' is no register and no place in memory"),
+        ("target gfx900\nset s0 = 0x100000000\n", 2, "0x100000000 has more than 32 bits"),
+        ("target gfx900\nset s0 = &a + 4\n", 2, "an address takes a pair of registers"),
+        ("target gfx900\nset s[0:1] = &lds\n", 2, "'lds' has no address"),
+        ("target gfx900\nmemory a[0x2000] = 1\n", 2, "'a[0x2000]' is no register and no place in memory"),
+        ("target gfx900\nwave 99\n", 2, "'99' is no number of a wave"),
+        ("target gfx900\nexpect s[0:1] = &a\n", 2, "an address can't be expected"),
+    ] {
+        let error = parse(source).expect_err(source);
+        assert_eq!(error.line, line, "{error}");
+        assert!(error.what.contains(what), "{error}");
+    }
+    for (program, line, what) in [
+        ("run\n  v_frob v0\n", 3, "no instruction 'v_frob'"),
+        ("run\n  s_branch nowhere\n", 3, "'nowhere'"),
+        ("memory a[0x1ffc] = 1 2\nrun\n", 2, "a ends before the last value"),
+    ] {
+        let test = parse(&format!("{head}{program}")).expect("lines that make sense");
+        let error = test.case(Target::Gfx900).err().expect(program);
+        assert!(error.line == line && error.what.contains(what), "{error}");
+    }
+}
+
+/// An expectation that does not hold is named by its line, and blessed to what came out.
+#[test]
+fn expectations_are_checked_and_blessed() {
+    let bench = Bench::new().expect("a machine");
+    let source = "target gfx900\nset v0 = 2\nrun\n  v_add_u32_e32 v1, 3, v0\nexpect v1 = 4 ; a sum\nexpect end soon\n";
+    let failed = check(&bench, &parse(source).expect("a filetest")).expect_err("5 is not 4");
+    assert_eq!((failed.line, failed.what.as_str()), (5, "the result was 5"));
+    let blessed = bless(&bench, &parse(source).expect("a filetest"), source).expect("the engines agree");
+    assert!(blessed.ends_with("expect v1 = 5 ; a sum\nexpect end ended\n"), "{blessed}");
+    assert_eq!(check(&bench, &parse(&blessed).expect("a filetest")), Ok(()));
+}

@@ -7,6 +7,7 @@
 
 use gcnjit_difftest::campaign::{Options, run};
 use gcnjit_difftest::shrink::instructions;
+use gcnjit_difftest::{Bench, filetest};
 use gcnjit_translate::defect::{Defect, switch};
 use std::path::Path;
 
@@ -21,15 +22,28 @@ struct Found {
     defect: Defect,
     /// The number of the first program that shows it, and how many instructions of it are left.
     program: Option<(u64, usize)>,
+    /// Whether the case as a filetest fails with the defect and passes without.
+    kept: bool,
 }
 
-fn find(defect: Defect) -> Found {
+/// Whether the text, read again, fails as long as the defect is there.
+fn is_kept(bench: &Bench, defect: Defect, text: &str) -> bool {
+    let test = filetest::parse(text).unwrap_or_else(|error| panic!("{defect:?}: {error}\n{text}"));
+    let passes = |on: Option<Defect>| {
+        switch(on);
+        filetest::check(bench, &test).is_ok()
+    };
+    !passes(Some(defect)) && passes(None)
+}
+
+fn find(bench: &Bench, defect: Defect) -> Found {
     switch(Some(defect));
     let options = Options { count: BUDGET, ..Options::default() };
     let summary = run(&options).expect("memory for the machines");
     switch(None);
     let first = summary.failures.first();
-    Found { defect, program: first.map(|failure| (failure.index + 1, instructions(&failure.shrunk))) }
+    let kept = first.is_some_and(|failure| is_kept(bench, defect, &filetest::write(&failure.shrunk, "")));
+    Found { defect, program: first.map(|failure| (failure.index + 1, instructions(&failure.shrunk))), kept }
 }
 
 fn row(found: &Found) -> String {
@@ -49,7 +63,8 @@ fn with_table(document: &str, rows: &[String]) -> String {
 
 #[test]
 fn every_defect_is_found() {
-    let found: Vec<Found> = Defect::ALL.iter().map(|defect| find(*defect)).collect();
+    let bench = Bench::new().expect("memory for a machine");
+    let found: Vec<Found> = Defect::ALL.iter().map(|defect| find(&bench, *defect)).collect();
     let rows: Vec<String> = found.iter().map(row).collect();
     println!("{}", rows.join("\n"));
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/mutation-check.md");
@@ -61,5 +76,7 @@ fn every_defect_is_found() {
     assert!(never.is_empty(), "not found in {BUDGET} programs: {never:?}");
     let small = found.iter().filter(|found| found.program.is_some_and(|(_, size)| size <= FEW)).count();
     assert!(small * 10 >= found.len() * 8, "only {small} of {} were shrunk to {FEW} instructions", found.len());
+    let lost: Vec<Defect> = found.iter().filter(|found| !found.kept).map(|found| found.defect).collect();
+    assert!(lost.is_empty(), "the filetest does not show the defect, or something else: {lost:?}");
     assert!(found.len() >= 40, "there are more than {} defects", found.len());
 }
