@@ -14,7 +14,7 @@ const SPACES: [Space; 3] = [Space::A, Space::B, Space::C];
 pub fn aim(random: &mut Random, start: &mut Start, inst: &Inst, generation: Gen) {
     let bytes = match inst.op.info().access() {
         Some((Access::Atomic, bytes)) => bytes,
-        Some((_, bytes)) => bytes.clamp(1, 16),
+        Some((_, bytes)) => bytes.clamp(1, 64),
         None => 4,
     };
     let mut aim = Aim { random, start, generation, bytes: u64::from(bytes.max(1)) };
@@ -59,7 +59,7 @@ pub fn flat_scratch(start: &mut Start, generation: Gen) {
 
 /// Offsets of 64 lanes in `len` bytes, mostly multiples of the access' size, as a run, all the same, or scattered.
 fn pattern(random: &mut Random, len: u64, bytes: u64) -> [u64; LANES] {
-    let unit = if random.once_in(6) { 1 } else { bytes.next_power_of_two() };
+    let unit = if random.once_in(16) { 1 } else { bytes.next_power_of_two() };
     let places = len.saturating_sub(bytes) / unit + 1;
     let first = random.below(places) * unit;
     match random.below(6) {
@@ -230,12 +230,22 @@ impl Aim<'_> {
         self.set_row(inst.src[0], 0, offsets);
     }
 
+    /// A memory for a buffer and the buffer's size: mostly one that has much behind the buffer's end, since offsets and
+    /// indices beyond it are as good as any.
+    fn buffer_space(&mut self) -> (Space, u64) {
+        match self.random.below(4) {
+            0 => (Space::B, Space::B.size()),
+            1 => (Space::C, Space::C.size()),
+            _ => (Space::A, Space::A.size() / 8),
+        }
+    }
+
     /// A buffer resource for `len` bytes at the address that is added to its first two words, and its stride.
     fn resource(&mut self, len: u64) -> ([u32; 4], u64) {
         let mut stride = self.random.pick(&[0, 0, 0, 4, 8, 12, 16, 20, 32, 64]);
         let records = match self.random.below(8) {
             0 => self.random.below(40),
-            1 => u32::MAX.into(),
+            1 if self.random.once_in(4) => u32::MAX.into(),
             2 => len,
             _ => len / stride.max(1),
         };
@@ -271,18 +281,18 @@ impl Aim<'_> {
         let [vector, resource, soffset, _] = inst.src;
         let soffset_value = self.random.pick(&[0, 0, 4, 16, 64, 260, 3]);
         self.set_scalar(soffset, 0, soffset_value);
-        let space = self.random.pick(&SPACES);
-        let (words, stride) = self.resource(space.size());
+        let (space, len) = self.buffer_space();
+        let (words, stride) = self.resource(len);
         self.set_resource(resource, words, space);
         let bytes = self.bytes;
         if mem.addr64 {
             // The resource's base is added to the address.
-            let values = pattern(self.random, space.size(), bytes);
+            let values = pattern(self.random, len, bytes);
             let addresses = Addresses { space, inside: 0, values };
             self.set_addresses(vector, &addresses, u64::from(soffset_value) + mem.offset as u64);
             return;
         }
-        let size = if stride == 0 { space.size() } else { stride };
+        let size = if stride == 0 { len } else { stride };
         let mut offsets = self.offsets(size.max(bytes));
         if self.random.once_in(2) {
             offsets = offsets.map(|x| x.wrapping_sub(mem.offset as u32));
@@ -306,8 +316,8 @@ impl Aim<'_> {
         }
         let offset = inst.mem().offset as u64;
         if inst.op.info().srcs.first() == Some(&Ty::b128) {
-            let space = self.random.pick(&SPACES);
-            let (words, _) = self.resource(space.size());
+            let (space, len) = self.buffer_space();
+            let (words, _) = self.resource(len);
             self.set_resource(inst.src[0], words, space);
             return;
         }
