@@ -56,9 +56,10 @@ pub fn block(guest: &GuestBlock, target: Target, mode: Mode) -> Result<Block> {
     let end = guest.end();
     let mut term = Term::Jump(end);
     for (pc, inst) in &guest.instructions {
-        b.begin(*pc, inst);
+        let seen = defect::seen(inst);
+        b.begin(*pc, &seen);
         if !(mode.vskip() && inst.op.obeys_vskip()) {
-            dispatch::instruction(&mut b, &defect::seen(inst))?;
+            dispatch::instruction(&mut b, &seen)?;
         }
         b.finish_instruction();
         if ends_block(inst) {

@@ -2,7 +2,7 @@
 
 use crate::lane::{Fcc, Fenv, Icc, Node, Op, Shape, Term, Ty, Value};
 use crate::libcall::RowOp;
-use gcnjit_isa::{Ext, Inst, Op as Row, Operand, Sel, Ty as Type, Unused};
+use gcnjit_isa::{Ext, Inst, Op as Row, Operand, Sel, Ty as Type, Unused, Vop1, Vop2};
 use gcnjit_rt::Mode;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -68,7 +68,6 @@ defects! {
     AddFlushes "f32 addition flushes denormals whatever MODE says";
     ProductInOtherMode "f64 multiplication under the rounding of f32";
     MadKeepsDenormals "v_mad_f32 does not flush denormals";
-    FmasFlushes "v_div_fmas_f64 flushes its result";
     FmaUnfused "fused multiply-add takes the wrong addend";
     FloorAsTrunc "floor rounds towards zero";
     NearestAsFloor "rint rounds down";
@@ -80,9 +79,10 @@ defects! {
     LibcallNearest "f16 libcalls round to nearest whatever MODE says";
     LibcallDenormals "f16 libcalls keep denormals whatever MODE says";
     LeadingZerosSigned "ffbh_u32 is ffbh_i32";
+    SqrtInverted "sqrt_f32 calls rsq_f32";
     WrongExtremum "max_f16 is min_f16";
     WrongHalfCounted "v_mbcnt counts in the other half";
-    LaneAfter "v_readlane reads lane 0";
+    LaneZero "v_readlane reads lane 0";
     BlendDropped "a write under EXEC writes all lanes";
     BlendSwapped "a write under EXEC writes the other lanes";
     CompareUnmasked "a comparison's mask has bits of inactive lanes";
@@ -116,6 +116,7 @@ fn active() -> Option<Defect> {
 pub(crate) fn seen(inst: &Inst) -> Inst {
     let mut inst = *inst;
     let Some(defect) = active() else { return inst };
+    inst.op = row(defect, inst.op);
     modifiers(defect, &mut inst);
     operands(defect, &mut inst);
     match &mut inst.ext {
@@ -137,6 +138,16 @@ pub(crate) fn seen(inst: &Inst) -> Inst {
     }
     memory(defect, &mut inst);
     inst
+}
+
+/// The row whose body is taken instead.
+fn row(defect: Defect, op: Row) -> Row {
+    match (defect, op) {
+        (Defect::LeadingZerosSigned, Row::Vop1(Vop1::v_ffbh_u32)) => Row::Vop1(Vop1::v_ffbh_i32),
+        (Defect::WrongExtremum, Row::Vop2(Vop2::v_max_f16)) => Row::Vop2(Vop2::v_min_f16),
+        (Defect::WrongHalfCounted, Row::Vop2(Vop2::v_mbcnt_hi_u32_b32)) => Row::Vop2(Vop2::v_mbcnt_lo_u32_b32),
+        (_, op) => op,
+    }
 }
 
 fn modifiers(defect: Defect, inst: &mut Inst) {
@@ -222,7 +233,6 @@ pub(crate) fn made(nodes: &[Node], node: Node) -> Node {
         (Defect::AddFlushes, Op::FAdd) if node.fenv == Fenv::F32 => fenv(Fenv::Flush),
         (Defect::ProductInOtherMode, Op::FMul) if node.fenv == Fenv::F64 => fenv(Fenv::F32),
         (Defect::MadKeepsDenormals, Op::FAdd | Op::FMul) if node.fenv == Fenv::Flush => fenv(Fenv::F32),
-        (Defect::FmasFlushes, _) if node.fenv == Fenv::F64Keep => fenv(Fenv::F64),
         (Defect::FmaUnfused, Op::Fma) => Node { args: [a, b, b], ..node },
         (Defect::FloorAsTrunc, Op::FFloor) => with(Op::FTrunc),
         (Defect::NearestAsFloor, Op::FNearest) => with(Op::FFloor),
@@ -231,7 +241,7 @@ pub(crate) fn made(nodes: &[Node], node: Node) -> Node {
         (Defect::HighAsLow, Op::Hi) if lane => with(Op::Lo),
         (Defect::HalvesSwapped, Op::Pack) if lane => args(b, a),
         (Defect::SelectSwapped, Op::Select) if matches!(of(a), Some(Op::Icmp(_))) => Node { args: [a, c, b], ..node },
-        (Defect::LaneAfter, Op::ReadLane) => Node { args: [a, first_zero(nodes).unwrap_or(b), c], ..node },
+        (Defect::LaneZero, Op::ReadLane) => Node { args: [a, first_zero(nodes).unwrap_or(b), c], ..node },
         (Defect::BlendDropped, Op::Select) if of(a) == Some(Op::Spread) => Node { args: [a, b, b], ..node },
         (Defect::BlendSwapped, Op::Select) if of(a) == Some(Op::Spread) => Node { args: [a, c, b], ..node },
         (Defect::CompareUnmasked, Op::And) if node.ty == Ty::B1 && of(b) == Some(Op::Spread) => args(a, a),
@@ -255,9 +265,7 @@ fn called(defect: Defect, imm: u64) -> u64 {
     match defect {
         Defect::LibcallNearest if HALF.into_iter().any(is) => imm & !(3 << 32),
         Defect::LibcallDenormals if HALF.into_iter().any(is) => imm & !(0xc << 32),
-        Defect::LeadingZerosSigned if is(RowOp::ffbh_u32) => other(RowOp::ffbh_i32),
-        Defect::WrongExtremum if is(RowOp::max_f16) => other(RowOp::min_f16),
-        Defect::WrongHalfCounted if is(RowOp::mbcnt) => imm ^ 1 << 32,
+        Defect::SqrtInverted if is(RowOp::sqrt_f32) => other(RowOp::rsq_f32),
         _ => imm,
     }
 }
