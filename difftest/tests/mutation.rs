@@ -26,14 +26,19 @@ struct Found {
     kept: bool,
 }
 
-/// Whether the text, read again, fails as long as the defect is there.
+/// Whether the text, read again, fails as long as the defect is there; says how not.
 fn is_kept(bench: &Bench, defect: Defect, text: &str) -> bool {
     let test = filetest::parse(text).unwrap_or_else(|error| panic!("{defect:?}: {error}\n{text}"));
-    let passes = |on: Option<Defect>| {
+    let result = |on: Option<Defect>| {
         switch(on);
-        filetest::check(bench, &test).is_ok()
+        filetest::check(bench, &test)
     };
-    !passes(Some(defect)) && passes(None)
+    let (with, without) = (result(Some(defect)), result(None));
+    let kept = with.is_err() && without.is_ok();
+    if !kept {
+        println!("{defect:?}: with it {with:?}, without {without:?}\n{text}");
+    }
+    kept
 }
 
 fn find(bench: &Bench, defect: Defect) -> Found {

@@ -191,10 +191,11 @@ impl Unit {
         }
         // SAFETY: the code was made from checked lane IR: it writes the wave, the context and its own frame only,
         // and calls libcalls with arguments that keep their contracts. `index` is one of the unit's entries.
-        let code = unsafe { (self.entry)(wave, context, index) };
-        if changes {
+        let exit = Exit::from_code(unsafe { (self.entry)(wave, context, index) });
+        // A block ends in the environment it began in, but an access that faults leaves from another one.
+        if changes || exit == Exit::Fault {
             libcall::set_mxcsr(host);
         }
-        Exit::from_code(code)
+        exit
     }
 }
