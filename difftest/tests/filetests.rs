@@ -142,3 +142,16 @@ fn expectations_are_checked_and_blessed() {
     assert!(blessed.ends_with("expect v1 = 5 ; a sum\nexpect end ended\n"), "{blessed}");
     assert_eq!(check(&bench, &parse(&blessed).expect("a filetest")), Ok(()));
 }
+
+/// The translator plays MODE by the host's floating-point environment, and puts that back after a fault too.
+#[test]
+fn a_fault_leaves_the_host_alone() {
+    let source = "target gfx900\nmode 0x30\nset v[0:1] = 1.5d\nrun\n  v_mul_f64 v[2:3], v[0:1], v[0:1]\n  \
+                  v_add_f64 v[4:5], v[2:3], v[0:1]\n  flat_load_dword v8, v[10:11]\n\
+                  expect end fault null at 0x0 lane 0 wave 0 pc 0x10\nexpect v[4:5] = 3.75d\n";
+    let test = parse(source).expect("a filetest");
+    let bench = Bench::new().expect("a machine");
+    assert_eq!(check(&bench, &test), Ok(()));
+    let denormal = std::hint::black_box(1e-40_f32) * std::hint::black_box(0.5);
+    assert!(denormal > 0.0, "denormals are flushed now");
+}
