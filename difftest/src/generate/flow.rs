@@ -1,8 +1,9 @@
 //! Control flow: branches, loops, calls and forks, uniform and divergent, made so that they end.
 //!
-//! Registers: s16 to s23 count loops, s24 to s27 link and save EXEC of the innermost construct … by depth. v16 and up
-//! count divergent loops. What a body does to EXEC, VCC and SCC is its own affair; only these registers matter for
-//! ending, and a body that gets at them (s_movreld_b32, indexed VGPRs) is stopped by the budget of instructions.
+//! Registers, a pair for each depth: s16 to s23 count loops and hold the depth of the branch stack, s24 to s31 link calls
+//! and save EXEC, v16 to v23 count divergent loops. What a body does to EXEC, VCC and SCC is its own affair; only these
+//! registers matter for ending, and a body that gets at them (s_movreld_b32, indexed VGPRs) is stopped by the budget of
+//! instructions.
 
 use super::Generator;
 use super::statement::{ops, scalar};
