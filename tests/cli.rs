@@ -392,6 +392,22 @@ fn raw_code_starts_with_the_registers_that_flags_give() {
 }
 
 #[test]
+fn a_deadline_ends_what_would_not_end() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name).display().to_string();
+    let (source, raw) = (path("source.s"), path("raw"));
+    fs::write(&source, "s_nop 0\nloop: s_branch loop\n").unwrap();
+    line(format!("asm {source} --gfx gfx803 -o {raw}")).good();
+    let usual = format!("run {raw} --raw --gfx gfx803 --grid 128 --block 64");
+    for engine in ["jit", "interp"] {
+        let outcome = line(format!("{usual} --engine {engine} --deadline 0.02"));
+        outcome.bad(1, &["its deadline passed before its end", "(s_branch", "at code+0x4"]);
+    }
+    line(format!("{usual} --deadline soon")).bad(2, &["'soon' is not a number of seconds"]);
+    line(format!("{usual} --deadline=-1")).bad(2, &["'-1'"]);
+}
+
+#[test]
 fn info_and_run_take_every_container() {
     let files = Files::new();
     let container = |name: &str| format!("{}/kernels/containers/{name}", env!("CARGO_MANIFEST_DIR"));

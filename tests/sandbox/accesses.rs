@@ -71,6 +71,38 @@ fn beside_a_buffer() {
     check(&[STORE, LOAD, ATOMIC], |_, start| (start + 4096, Cause::Unmapped));
 }
 
+/// Accesses that were good many times, and then leave the allocation: translated code remembers where the last one was.
+#[test]
+fn walking_off_an_end() {
+    const LEN: u64 = 4196;
+    for (target, engine) in flat_cases() {
+        for (access, shift, bad) in [
+            ("flat_load_dword v3, v[1:2]", 2, 4196),
+            ("flat_store_dword v[1:2], v3", 2, 4196),
+            ("flat_load_dwordx2 v[5:6], v[1:2]", 3, 4192),
+            ("flat_store_dwordx2 v[1:2], v[5:6]", 3, 4192),
+        ] {
+            let device = Device::new().unwrap();
+            let buffer = device.buffer_from(&[0x55u8; LEN as usize]).unwrap();
+            let after = device.buffer_from(&[0xbbu8; 5000]).unwrap();
+            assert!(buffer.address().is_multiple_of(512), "lanes' offsets are or-ed to it");
+            let text = format!(
+                "v_lshlrev_b32 v4, {shift}, v0\nwalk: v_or_b32 v1, s0, v4\nv_mov_b32 v2, s1\n{access}
+                s_add_u32 s0, s0, {step}\ns_addc_u32 s1, s1, 0\ns_branch walk",
+                step = 64 << shift
+            );
+            let stuck = fault(&kernel(&device, target, &text), engine, buffer.address());
+            let Trap::Fault { cause, address, lane, .. } = stuck.fault.trap else { panic!("{stuck}") };
+            let want = (Cause::Unmapped, buffer.address() + bad, (bad as u32 & ((64 << shift) - 1)) >> shift);
+            assert_eq!((cause, address, lane), want, "{target} {engine:?}: {stuck}");
+            assert!(after.read().iter().all(|byte| *byte == 0xbb));
+            // The access that faults stores nothing, not even for the lanes that are inside.
+            let last = (LEN as usize) & !((64 << shift) - 1);
+            assert!(buffer.read()[last..].iter().all(|byte| *byte == 0x55));
+        }
+    }
+}
+
 #[test]
 fn misaligned_atomics() {
     check(&[ATOMIC], |_, start| (start + 2, Cause::Misaligned));
