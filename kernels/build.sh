@@ -104,7 +104,7 @@ trap 'rm -rf "$tmp"' EXIT
 names=("$@")
 if [[ $# -eq 0 ]]; then
   for source in */*.cl; do
-    [[ $source == rt/* || $source == containers/* ]] || names+=("$(dirname "$source")")
+    [[ $source == rt/* || $source == abi/* || $source == containers/* ]] || names+=("$(dirname "$source")")
   done
 fi
 
