@@ -3,6 +3,7 @@
 use crate::device::Device;
 use crate::error::Error;
 use crate::launch::{Prepared, Stats};
+use gcnjit_rt::gws::RESOURCES;
 use gcnjit_rt::lds::CAPACITY;
 use std::fmt;
 
@@ -76,6 +77,8 @@ pub(crate) struct Snapshot {
     /// Writable memory by address.
     ranges: Vec<(u64, Vec<u8>)>,
     gds: Vec<u8>,
+    /// Counters of global wave sync.
+    gws: [u32; RESOURCES as usize],
 }
 
 impl Snapshot {
@@ -89,7 +92,7 @@ impl Snapshot {
             (range.start, bytes)
         });
         let gds = (0..CAPACITY as u32).step_by(16).flat_map(|at| device.gds().load::<16>(at)).collect();
-        Snapshot { ranges: ranges.collect(), gds }
+        Snapshot { ranges: ranges.collect(), gds, gws: device.gds().gws().counters() }
     }
 
     /// Puts everything back. Memory that was freed meanwhile stays so.
@@ -100,6 +103,7 @@ impl Snapshot {
         for (at, bytes) in (0u32..).step_by(16).zip(self.gds.as_chunks::<16>().0) {
             device.gds().store(at, *bytes);
         }
+        device.gds().gws().set_counters(self.gws);
     }
 
     /// Pairs of allocations that both have, and the global data share.

@@ -8,9 +8,10 @@
 mod engines;
 
 use engines::{Form, Random, TARGETS, difference, one, setting, words};
-use gcnjit_interp::run::{Buffers, Machine};
+use gcnjit_interp::run::{Buffers, Machine as Stepper};
 use gcnjit_isa::{Code, Decoder, Gen, Inst, Note, Op, Operand, Target, disas};
-use gcnjit_rt::{Env, Memory, Mode, Trap, Wave, gds::Gds, lds::Lds, wave::reg};
+use gcnjit_rt::{Env, Memory, Mode, RegisterFile, Trap, View, Wave, gds::Gds, lds::Lds, order::Order, wave::reg};
+use gcnjit_translate::Machine;
 use gcnjit_translate::jit::{Context, Exit, Unit};
 use gcnjit_translate::lane::Listing;
 use gcnjit_translate::libcall;
@@ -21,6 +22,7 @@ use std::sync::atomic::AtomicBool;
 struct Bench {
     memory: Memory,
     gds: Gds,
+    order: Order,
     lds: Lds,
     stop: AtomicBool,
     code: u64,
@@ -30,7 +32,12 @@ impl Bench {
     fn new() -> Bench {
         let memory = Memory::with_arena(1 << 30).expect("an arena");
         let code = memory.alloc(4096).expect("a page of code");
-        Bench { memory, gds: Gds::new(), lds: Lds::new(4096), stop: AtomicBool::new(false), code }
+        Bench { memory, gds: Gds::new(), order: Order::new(), lds: Lds::new(4096), stop: AtomicBool::new(false), code }
+    }
+
+    fn env<'a>(&'a self, Machine { target, registers }: Machine, memory: &'a View) -> Env<'a> {
+        let Bench { gds, order, lds, stop, .. } = self;
+        Env { target, memory, scratch: 0, registers, lds, gds, order, stop, slice: u64::MAX }
     }
 }
 
@@ -100,14 +107,21 @@ fn random_wave(random: &mut Random, pc: u64) -> Box<Wave> {
     wave
 }
 
+/// All registers, or often some.
+fn random_registers(random: &mut Random) -> RegisterFile {
+    match random.below(3) {
+        0 => RegisterFile { vgprs: 4 + 4 * random.below(64) as u16, sgprs: 8 + 8 * random.below(13) as u16 },
+        _ => RegisterFile::ALL,
+    }
+}
+
 /// Runs the instruction on both engines; the text of a difference.
-fn compare(bench: &Bench, target: Target, inst: &Inst, wave: &Wave, unit: &Unit) -> Option<String> {
+fn compare(bench: &Bench, machine: Machine, inst: &Inst, wave: &Wave, unit: &Unit) -> Option<String> {
     let view = bench.memory.view();
-    let env =
-        Env { target, memory: &view, scratch: 0, lds: &bench.lds, gds: &bench.gds, stop: &bench.stop, slice: u64::MAX };
+    let env = bench.env(machine, &view);
     let mut expected = wave.clone();
     let mut buffers = Buffers::default();
-    let outcome = Machine::new(&mut expected, &env, &mut buffers).step(inst);
+    let outcome = Stepper::new(&mut expected, &env, &mut buffers).step(inst);
     if let Err(trap) = outcome {
         return (!matches!(*trap, Trap::Unimplemented { .. })).then(|| format!("the interpreter: {trap}"));
     }
@@ -132,16 +146,18 @@ fn check_row(bench: &Bench, random: &mut Random, target: Target, op: Op, rounds:
             let code: Vec<u8> = words.iter().chain(&[0; 8]).flat_map(|word| word.to_le_bytes()).collect();
             bench.memory.write(bench.code, &code).expect("code is mapped");
             let wave = random_wave(random, bench.code);
-            let unit = match one(bench.code, target, &inst, wave.mode) {
+            let machine = Machine { target, registers: random_registers(random) };
+            let inst = machine.registers.bound(&inst, target);
+            let unit = match one(bench.code, machine, &inst, wave.mode) {
                 Ok(unit) => unit,
                 Err(trap) if matches!(*trap, Trap::Unimplemented { .. }) => continue,
                 Err(trap) => return Err(format!("{}: {trap}", disas::text(&inst, target))),
             };
             tested += 1;
-            if let Some(difference) = compare(bench, target, &inst, &wave, &unit) {
+            if let Some(difference) = compare(bench, machine, &inst, &wave, &unit) {
                 let mode = wave.mode.0;
                 return Err(format!(
-                    "{target} {} words {words:x?} mode {mode:#x} exec {:#x} scc {}\n{difference}{}",
+                    "{machine:?} {} words {words:x?} mode {mode:#x} exec {:#x} scc {}\n{difference}{}",
                     disas::text(&inst, target),
                     wave.exec(),
                     wave.scc,
@@ -226,14 +242,14 @@ fn run_program(bench: &Bench, target: Target, program: &Program, wave: &Wave) ->
         return None;
     }
     let guest = gcnjit_translate::cfg::GuestBlock { instructions: program.clone() };
-    let unit = gcnjit_translate::translate_block(&guest, target, wave.mode).ok()?;
+    let machine = Machine { target, registers: RegisterFile::ALL };
+    let unit = gcnjit_translate::translate_block(&guest, machine, wave.mode).ok()?;
     let view = bench.memory.view();
-    let env =
-        Env { target, memory: &view, scratch: 0, lds: &bench.lds, gds: &bench.gds, stop: &bench.stop, slice: u64::MAX };
+    let env = bench.env(machine, &view);
     let (mut expected, mut got, mut buffers) = (wave.clone(), wave.clone(), Buffers::default());
-    let mut machine = Machine::new(&mut expected, &env, &mut buffers);
+    let mut stepper = Stepper::new(&mut expected, &env, &mut buffers);
     for (_, inst) in program {
-        machine.step(inst).ok()?;
+        stepper.step(inst).ok()?;
     }
     let mut context = Context::new(u64::MAX, &env, &mut [], libcall::mxcsr());
     unit.run(&mut got, &mut context, 0);

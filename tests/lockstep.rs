@@ -11,8 +11,8 @@ use gcnjit::rt::code_object::{Slot, UserSgpr};
 use gcnjit::rt::{Env, Mode, Stop, Trap, Wave};
 use gcnjit::{Arg, Buffer, Device, Error, Kernel, Module, RawCode, Target};
 use gcnjit_isa::Op;
-use gcnjit_translate::Single;
 use gcnjit_translate::cfg::GuestBlock;
+use gcnjit_translate::{Machine, Single};
 use support::{Launch, code_object, kernel_names};
 
 const GRANULARITIES: [Granularity; 3] = [Granularity::Segment, Granularity::Block, Granularity::Instruction];
@@ -70,11 +70,11 @@ struct Spoilt(Single, Option<fn(&mut Wave, &Env<'_>)>);
 impl Candidate for Broken {
     type Piece = Spoilt;
 
-    fn translate(&self, guest: &GuestBlock, target: Target, mode: Mode) -> Result<Spoilt, Box<Trap>> {
+    fn translate(&self, guest: &GuestBlock, machine: Machine, mode: Mode) -> Result<Spoilt, Box<Trap>> {
         let is_it = |op: Op| op.info().name == self.instruction;
         let has_it = guest.instructions.iter().any(|(_, inst)| is_it(inst.op));
         let spoils = has_it && (self.alone || guest.instructions.len() > 1);
-        Ok(Spoilt(Single::new(guest, target, mode)?, spoils.then_some(self.spoil)))
+        Ok(Spoilt(Single::new(guest, machine, mode)?, spoils.then_some(self.spoil)))
     }
 }
 
@@ -248,8 +248,8 @@ fn ends_that_differ_are_shown_and_faults_that_do_not_are_faults() {
     struct Endless(Single);
     impl Candidate for Stubborn {
         type Piece = Endless;
-        fn translate(&self, guest: &GuestBlock, target: Target, mode: Mode) -> Result<Endless, Box<Trap>> {
-            Single::new(guest, target, mode).map(Endless)
+        fn translate(&self, guest: &GuestBlock, machine: Machine, mode: Mode) -> Result<Endless, Box<Trap>> {
+            Single::new(guest, machine, mode).map(Endless)
         }
     }
     impl Piece for Endless {

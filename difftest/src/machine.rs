@@ -5,7 +5,8 @@ use crate::program::{Placed, place};
 use gcnjit_interp::Interpreter;
 use gcnjit_interp::run::{Buffers, Machine};
 use gcnjit_rt::memory::Piece;
-use gcnjit_rt::{Cause, Engine, Env, Memory, MemoryError, Stop, Trap, Wave, gds::Gds, lds::Lds};
+use gcnjit_rt::order::Order;
+use gcnjit_rt::{Cause, Engine, Env, Memory, MemoryError, RegisterFile, Stop, Trap, Wave, gds::Gds, lds::Lds};
 use gcnjit_translate::Jit;
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -219,7 +220,8 @@ impl Bench {
         }
         let scratch = self.address(Space::Scratch);
         let Bench { lds, gds, stop, .. } = self;
-        let env = Env { target: case.target, memory: &view, scratch, lds, gds, stop, slice: BUDGET };
+        let (target, registers, order) = (case.target, RegisterFile::ALL, &Order::new());
+        let env = Env { target, memory: &view, scratch, registers, lds, gds, order, stop, slice: BUDGET };
         let mut waves: Vec<Box<Wave>> = case.waves.iter().map(|start| self.start(start)).collect();
         let end = run_group(engine, worker, &env, &mut waves);
         Outcome { end, waves, contents: self.contents() }
@@ -357,12 +359,14 @@ pub fn cause_name(cause: Cause) -> &'static str {
         Cause::Halt => "halt",
         Cause::StackOverflow => "stack-overflow",
         Cause::Absent(_) => "absent",
+        Cause::Deadlock => "deadlock",
+        Cause::Undocumented => "undocumented",
     }
 }
 
 /// Whether the instruction is there to stop the wave: it was executed, then.
 fn is_meant(trap: &Trap) -> bool {
-    matches!(trap, Trap::Fault { cause: Cause::TrapInstruction | Cause::Halt, .. })
+    matches!(trap, Trap::Fault { cause: Cause::TrapInstruction | Cause::Halt | Cause::Undocumented, .. })
 }
 
 /// Runs the waves of a work-group one after the other, from barrier to barrier.
@@ -379,6 +383,11 @@ fn run_group<E: Engine>(engine: &E, worker: &mut E::Worker, env: &Env<'_>, waves
                 Ok(Stop::Yield) if wave.executed >= BUDGET => return End::TooLong,
                 // It sleeps: another has its turn.
                 Ok(Stop::Yield) => {}
+                // There is no other work-group that could end it.
+                Ok(Stop::Wait(wait)) => {
+                    let trap = Trap::Fault { cause: Cause::Deadlock, address: wait.pc, lane: 0, pc: wait.pc };
+                    return End::Trap { wave: index, trap };
+                }
                 Err(trap) => return End::Trap { wave: index, trap: *trap },
             }
         }

@@ -6,7 +6,7 @@
 //! whole instruction; a row that is not executed (`?`) an error. A missing body does not compile.
 
 use crate::run::Machine;
-use gcnjit_isa::{Inst, Op};
+use gcnjit_isa::{Gen, Inst, Op};
 use gcnjit_rt::Trap;
 
 /// Dispatch of a vector ALU family.
@@ -79,6 +79,8 @@ pub(crate) fn execute(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
     if m.wave.mode.vskip() && inst.op.obeys_vskip() {
         return Ok(());
     }
+    m.limited = matches!(inst.op, Op::Ds(_)) && m.env.target.generation() < Gen::Gfx9;
+    let inst = &*m.indexed(inst);
     match inst.op {
         Op::Sop2(op) => sop2::dispatch(op, m, inst),
         Op::Sopk(op) => sopk::dispatch(op, m, inst),
@@ -86,11 +88,11 @@ pub(crate) fn execute(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
         Op::Sopc(op) => sopc::dispatch(op, m, inst),
         Op::Sopp(op) => sopp::dispatch(op, m, inst),
         Op::Smem(op) => smem::dispatch(op, m, inst),
-        Op::Vop2(op) => vop2::dispatch(op, m, &m.indexed(inst)),
-        Op::Vop1(op) => vop1::dispatch(op, m, &m.indexed(inst)),
-        Op::Vopc(op) => vopc::dispatch(op, m, &m.indexed(inst)),
-        Op::Vop3(op) => vop3::dispatch(op, m, &m.indexed(inst)),
-        Op::Vop3p(op) => vop3p::dispatch(op, m, &m.indexed(inst)),
+        Op::Vop2(op) => vop2::dispatch(op, m, inst),
+        Op::Vop1(op) => vop1::dispatch(op, m, inst),
+        Op::Vopc(op) => vopc::dispatch(op, m, inst),
+        Op::Vop3(op) => vop3::dispatch(op, m, inst),
+        Op::Vop3p(op) => vop3p::dispatch(op, m, inst),
         Op::Ds(op) => ds::dispatch(op, m, inst),
         Op::Mubuf(op) => mubuf::dispatch(op, m, inst),
         Op::Mtbuf(op) => mtbuf::dispatch(op, m, inst),

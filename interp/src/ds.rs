@@ -1,8 +1,7 @@
 //! DS: the local data share, and lane movement through its crossbar.
 //!
 //! An address is a 32-bit byte address, a VGPR plus the instruction's offset; what is outside of the work-group's
-//! allocation reads zero and is not written, by dword. M0's limit on gfx6 to gfx8 is not applied: compilers set it to
-//! all ones. With the GDS bit addresses count from the base in M0's high half. An instruction with two addresses
+//! allocation, or up to gfx8 not below M0, reads zero and is not written, by dword. With the GDS bit addresses count from the base in M0's high half. An instruction with two addresses
 //! loads or stores the first of all lanes, then the second; an exchange does both of a lane before the next lane.
 //! A `src2` operation's data is in the share too, at a distance of signed dwords: the offset's low 15 bits, or with
 //! its bit 15 set, the high 15 bits of the address. Lane movement takes nothing from lanes that are not in EXEC: they
@@ -13,6 +12,7 @@
 use crate::atomic::*;
 use crate::dispatch::vector;
 use crate::fp::Fp;
+use crate::gws::*;
 use crate::memory::{self, AtomicData, Place, Shape, atomics, form, loads, stores};
 use crate::run::Machine;
 use gcnjit_isa::{Access, Gen, Inst, Note, Ty};
@@ -384,9 +384,10 @@ pub fn ds_write_addtid_b32(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap>
 fn count(m: &mut Machine<'_>, inst: &Inst, change: fn(u32, u32) -> u32) -> Result<(), Trap> {
     let (exec, gds) = (m.wave.exec(), inst.mem().gds);
     if exec != 0 {
-        let place = share(gds, m0_address(m, inst, gds));
-        memory::note(m, Access::Atomic, Shape::whole(4), &|_, _| place, 0);
-        let old = memory::update_share(m, place, |old| change(old, exec.count_ones()));
+        let (address, next) = (m0_address(m, inst, gds), |old| change(old, exec.count_ones()));
+        memory::note(m, Access::Atomic, Shape::whole(4), &|_, _| share(gds, address), 0);
+        // M0 is the address here and so no limit.
+        let old = if gds { m.env.gds.atomic_u32(address, next) } else { m.env.lds.atomic_u32(address, next) };
         m.buffers.dst[0][0] = [old; LANES];
         memory::write_back(m, inst.dst[0], 1);
     }

@@ -15,6 +15,7 @@ pub mod run;
 
 pub mod ds;
 pub mod flat;
+pub mod gws;
 pub mod mtbuf;
 pub mod mubuf;
 pub mod smem;

@@ -9,6 +9,7 @@ use crate::observe::Touch;
 use crate::operands::{Raw, store_row};
 use crate::run::Machine;
 use gcnjit_isa::{Access, Gen, Inst, Operand, Ty};
+use gcnjit_rt::lds::Reach;
 use gcnjit_rt::wave::reg;
 use gcnjit_rt::{Cause, Env, LANES, Row, Trap};
 
@@ -17,7 +18,7 @@ use gcnjit_rt::{Cause, Env, LANES, Row, Trap};
 pub enum Place {
     /// In guest memory.
     Memory(u64),
-    /// In the work-group's LDS.
+    /// In the work-group's LDS, as far as M0 lets the instruction reach.
     Lds(u32),
     /// In the device's GDS.
     Gds(u32),
@@ -179,7 +180,7 @@ pub fn atomic<T: AtomicWord>(
         let f = |old| update(&fp, old, data, second);
         let old = match place(lane) {
             Place::Memory(address) => T::in_memory(m.env, address, f).map_err(|cause| m.fault(cause, address, lane))?,
-            Place::Lds(address) => T::in_lds(m.env, address, f),
+            Place::Lds(address) => T::in_lds(m.lds(), address, f),
             Place::Gds(address) => T::in_gds(m.env, address, f),
             Place::Nowhere => T::default(),
         };
@@ -192,7 +193,7 @@ pub fn atomic<T: AtomicWord>(
 /// Updates a word of a data share and returns what it was.
 pub fn update_share<T: AtomicWord>(m: &Machine<'_>, place: Place, f: impl FnOnce(T) -> T) -> T {
     match place {
-        Place::Lds(address) => T::in_lds(m.env, address, f),
+        Place::Lds(address) => T::in_lds(m.lds(), address, f),
         Place::Gds(address) => T::in_gds(m.env, address, f),
         Place::Memory(_) | Place::Nowhere => T::default(),
     }
@@ -218,7 +219,7 @@ pub trait AtomicWord: Word {
     /// Updates memory.
     fn in_memory(env: &Env<'_>, address: u64, f: impl FnMut(Self) -> Self) -> Result<Self, Cause>;
     /// Updates LDS.
-    fn in_lds(env: &Env<'_>, address: u32, f: impl FnOnce(Self) -> Self) -> Self;
+    fn in_lds(lds: Reach<'_>, address: u32, f: impl FnOnce(Self) -> Self) -> Self;
     /// Updates GDS.
     fn in_gds(env: &Env<'_>, address: u32, f: impl FnOnce(Self) -> Self) -> Self;
 }
@@ -234,8 +235,8 @@ impl AtomicWord for u32 {
     fn in_memory(env: &Env<'_>, address: u64, f: impl FnMut(u32) -> u32) -> Result<u32, Cause> {
         env.memory.atomic_u32(address, f)
     }
-    fn in_lds(env: &Env<'_>, address: u32, f: impl FnOnce(u32) -> u32) -> u32 {
-        env.lds.atomic_u32(address, f)
+    fn in_lds(lds: Reach<'_>, address: u32, f: impl FnOnce(u32) -> u32) -> u32 {
+        lds.atomic_u32(address, f)
     }
     fn in_gds(env: &Env<'_>, address: u32, f: impl FnOnce(u32) -> u32) -> u32 {
         env.gds.atomic_u32(address, f)
@@ -254,8 +255,8 @@ impl AtomicWord for u64 {
     fn in_memory(env: &Env<'_>, address: u64, f: impl FnMut(u64) -> u64) -> Result<u64, Cause> {
         env.memory.atomic_u64(address, f)
     }
-    fn in_lds(env: &Env<'_>, address: u32, f: impl FnOnce(u64) -> u64) -> u64 {
-        env.lds.atomic_u64(address, f)
+    fn in_lds(lds: Reach<'_>, address: u32, f: impl FnOnce(u64) -> u64) -> u64 {
+        lds.atomic_u64(address, f)
     }
     fn in_gds(env: &Env<'_>, address: u32, f: impl FnOnce(u64) -> u64) -> u64 {
         env.gds.atomic_u64(address, f)
@@ -295,7 +296,7 @@ pub fn note(m: &Machine<'_>, access: Access, shape: Shape, place: &impl Fn(usize
 fn read(m: &Machine<'_>, place: Place, lane: usize, bytes: &mut [u8]) -> Result<(), Trap> {
     match place {
         Place::Memory(address) => m.memory.read(address, bytes).map_err(|cause| m.fault(cause, address, lane))?,
-        Place::Lds(address) => m.env.lds.read(address, bytes),
+        Place::Lds(address) => m.lds().read(address, bytes),
         Place::Gds(address) => m.env.gds.read(address, bytes),
         Place::Nowhere => bytes.fill(0),
     }
@@ -306,7 +307,7 @@ fn read(m: &Machine<'_>, place: Place, lane: usize, bytes: &mut [u8]) -> Result<
 fn write(m: &Machine<'_>, place: Place, lane: usize, bytes: &[u8]) -> Result<(), Trap> {
     match place {
         Place::Memory(address) => m.memory.store(address, bytes).map_err(|cause| m.fault(cause, address, lane))?,
-        Place::Lds(address) => m.env.lds.write(address, bytes),
+        Place::Lds(address) => m.lds().write(address, bytes),
         Place::Gds(address) => m.env.gds.write(address, bytes),
         Place::Nowhere => {}
     }

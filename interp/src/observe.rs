@@ -9,7 +9,7 @@ use crate::memory::Place;
 use crate::run::{Blocks, Buffers, Machine, block};
 use crate::{sop1, vop1};
 use gcnjit_isa::{Access, Inst, Op, Operand, Registers, Sop1, Sop2, Sopk, Target, Ty, Vop1};
-use gcnjit_rt::{Env, Stop, Trap, Wave};
+use gcnjit_rt::{Env, Stop, Trap, Wave, register_file};
 use std::cell::RefCell;
 
 /// A part of an access, of one lane or of a scalar instruction.
@@ -93,7 +93,7 @@ impl Stepper {
     /// [`Trap::Decode`], or a bad jump.
     pub fn peek(&mut self, wave: &Wave, env: &Env<'_>) -> Result<Inst, Box<Trap>> {
         let at = self.at.filter(|at| at.pc == wave.pc && at.target == env.target);
-        let inside = at.and_then(|at| self.blocks.get(&(at.target, at.start))?.insts.get(at.index));
+        let inside = at.and_then(|at| self.blocks.get(&(at.target, env.registers, at.start))?.insts.get(at.index));
         if let Some(inst) = inside {
             return Ok(*inst);
         }
@@ -133,9 +133,15 @@ impl Stepper {
 fn effective(m: &Machine<'_>, inst: &Inst) -> Inst {
     let mut moved = *inst;
     match inst.op {
-        Op::Vop1(Vop1::v_movreld_b32) => return vop1::relative(m.wave, inst, false, true),
-        Op::Vop1(Vop1::v_movrels_b32) => return vop1::relative(m.wave, inst, true, false),
-        Op::Vop1(Vop1::v_movrelsd_b32) => return vop1::relative(m.wave, inst, true, true),
+        Op::Vop1(Vop1::v_movreld_b32) => {
+            return vop1::relative(m, inst, false, true).unwrap_or(register_file::ignored(inst));
+        }
+        Op::Vop1(Vop1::v_movrels_b32) => {
+            return vop1::relative(m, inst, true, false).unwrap_or(register_file::ignored(inst));
+        }
+        Op::Vop1(Vop1::v_movrelsd_b32) => {
+            return vop1::relative(m, inst, true, true).unwrap_or(register_file::ignored(inst));
+        }
         Op::Sop1(Sop1::s_movrels_b32) => moved.src[0] = sop1::relative(m, inst.src[0], Ty::b32, Operand::Sgpr(0)),
         Op::Sop1(Sop1::s_movrels_b64) => moved.src[0] = sop1::relative(m, inst.src[0], Ty::b64, Operand::Sgpr(0)),
         Op::Sop1(Sop1::s_movreld_b32) => moved.dst[0] = sop1::relative(m, inst.dst[0], Ty::b32, Operand::None),

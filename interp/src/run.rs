@@ -11,8 +11,10 @@ use crate::dispatch;
 use crate::fp::Fp;
 use crate::observe::Log;
 use crate::operands::Raw;
-use gcnjit_isa::{Decoder, Gen, Inst, Note, Op, Operand, Target, Vop1, Vop2};
-use gcnjit_rt::{Cause, Cursor, Engine, Env, LANES, Mode, Stop, Trap, Wave};
+use gcnjit_isa::{Decoder, Gen, Inst, Note, Op, Operand, Target, Ty, Vop1, Vop2};
+use gcnjit_rt::lds::Reach;
+use gcnjit_rt::wave::reg;
+use gcnjit_rt::{Cause, Cursor, Engine, Env, LANES, Mode, RegisterFile, Stop, Trap, Wave, register_file};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -50,10 +52,11 @@ impl Default for Buffers {
     }
 }
 
-/// Decoded blocks by where they begin.
-pub(crate) type Blocks = HashMap<(Target, u64), Arc<Block>>;
+/// Decoded blocks by where they begin, and for what registers.
+pub(crate) type Blocks = HashMap<(Target, RegisterFile, u64), Arc<Block>>;
 
-/// Decoded instructions from one address on, up to the first that ends a basic block.
+/// Decoded instructions from one address on, up to the first that ends a basic block, as the wave's registers bound
+/// them.
 pub(crate) struct Block {
     words: Vec<u32>,
     /// In order; never empty.
@@ -76,6 +79,8 @@ pub struct Machine<'a> {
     pub stop: Option<Stop>,
     /// Lanes that the vector instruction in flight is enabled for.
     pub enabled: u64,
+    /// Whether M0 is a limit of LDS for it.
+    pub limited: bool,
     /// Its sources and results.
     pub buffers: &'a mut Buffers,
     /// Where accesses are noted, if somebody wants to know.
@@ -116,7 +121,18 @@ impl<'a> Machine<'a> {
     pub fn new(wave: &'a mut Wave, env: &'a Env<'a>, buffers: &'a mut Buffers) -> Machine<'a> {
         let fp = Fp::new(wave.mode, env.target.generation());
         let memory = Cursor::new(env.memory);
-        Machine { next: wave.pc, enabled: wave.exec(), wave, env, memory, fp, stop: None, buffers, log: None }
+        Machine {
+            next: wave.pc,
+            enabled: wave.exec(),
+            wave,
+            env,
+            memory,
+            fp,
+            stop: None,
+            limited: false,
+            buffers,
+            log: None,
+        }
     }
 
     /// Executes the instruction at `wave.pc`, which is `inst`.
@@ -126,6 +142,14 @@ impl<'a> Machine<'a> {
         self.wave.pc = self.next;
         self.wave.executed += 1;
         Ok(())
+    }
+
+    /// LDS as the instruction in flight reaches it: up to gfx8 M0 is the limit of DS.
+    pub fn lds(&self) -> Reach<'a> {
+        match self.limited {
+            true => self.env.lds.below(self.wave.sgpr[reg::M0]),
+            false => self.env.lds.whole(),
+        }
     }
 
     /// Sets MODE.
@@ -154,44 +178,59 @@ impl<'a> Machine<'a> {
     ///
     /// M0 bits 7:0 are the index, bits 15:12 say which of source 0, 1, 2 and the destination it is added to. The
     /// accumulator of a v_mac goes with its destination; v_swap_b32 writes where it reads. Lane reads and writes are
-    /// never indexed, and relative moves go by M0 in their own way.
+    /// never indexed, and relative moves go by M0 in their own way. Out of range it is as everywhere: a source is v0, and
+    /// without its result the instruction is nothing.
     pub fn indexed<'i>(&self, inst: &'i Inst) -> Cow<'i, Inst> {
         let off = !self.wave.mode.gpr_index() || self.env.target.generation() < Gen::Gfx8;
         if off || is_never_indexed(inst.op) {
             return Cow::Borrowed(inst);
         }
-        let m0 = self.wave.sgpr[gcnjit_rt::wave::reg::M0];
-        let shift = |operand: &mut Operand, bit: u32| {
-            if let (Operand::Vgpr(index), 1) = (*operand, m0 >> bit & 1) {
-                *operand = Operand::Vgpr(index.wrapping_add(m0 as u8));
-            }
+        let m0 = self.wave.sgpr[reg::M0];
+        let info = inst.op.info();
+        let shifted = |operand: Operand, ty: Option<&Ty>, bit: u32| {
+            let by = if m0 >> bit & 1 != 0 { m0 & 0xff } else { 0 };
+            self.vgpr_further(operand, by, ty.map_or(1, |ty| ty.dwords().into()))
         };
-        let mut inst = *inst;
-        let sources = inst.op.info().srcs.len();
-        let last_is_result = inst.op.info().has(Note::Acc) || inst.op == Op::Vop1(Vop1::v_swap_b32);
-        let accumulator = last_is_result.then(|| sources.saturating_sub(1));
-        for (i, operand) in inst.src.iter_mut().enumerate().take(3) {
-            shift(operand, if accumulator == Some(i) { 15 } else { 12 + i as u32 });
+        let mut moved = *inst;
+        let last_is_result = info.has(Note::Acc) || inst.op == Op::Vop1(Vop1::v_swap_b32);
+        let accumulator = last_is_result.then(|| info.srcs.len().saturating_sub(1));
+        for (i, operand) in moved.src.iter_mut().enumerate().take(3) {
+            let bit = if accumulator == Some(i) { 15 } else { 12 + i as u32 };
+            *operand = shifted(*operand, info.srcs.get(i), bit).unwrap_or(Operand::Vgpr(0));
         }
-        shift(&mut inst.dst[0], 15);
-        shift(&mut inst.dst[1], 12);
-        Cow::Owned(inst)
+        for (i, bit) in [15, 12].into_iter().enumerate() {
+            match shifted(inst.dst[i], info.dsts.get(i), bit) {
+                Some(operand) => moved.dst[i] = operand,
+                None => return Cow::Owned(register_file::ignored(inst)),
+            }
+        }
+        Cow::Owned(moved)
+    }
+
+    /// The operand `by` registers further on if it is a VGPR, unless that is out of range.
+    pub fn vgpr_further(&self, operand: Operand, by: u32, dwords: u32) -> Option<Operand> {
+        match operand {
+            Operand::Vgpr(first) => self.env.registers.vgpr(u64::from(first) + u64::from(by), dwords),
+            other => Some(other),
+        }
     }
 }
 
+/// Relative moves, moves between lanes and scalars, and all that is no vector ALU instruction.
 fn is_never_indexed(op: Op) -> bool {
     match op {
         Op::Vop1(op) => {
             use Vop1::{v_movreld_b32, v_movrels_b32, v_movrelsd_b32, v_readfirstlane_b32};
             matches!(op, v_readfirstlane_b32 | v_movreld_b32 | v_movrels_b32 | v_movrelsd_b32)
         }
-        _ => matches!(op, Op::Vop2(Vop2::v_readlane_b32 | Vop2::v_writelane_b32)),
+        Op::Vop2(op) => matches!(op, Vop2::v_readlane_b32 | Vop2::v_writelane_b32),
+        _ => !matches!(op, Op::Vopc(_) | Op::Vop3(_) | Op::Vop3p(_)),
     }
 }
 
 /// The block at `pc`, decoded now or before.
 pub(crate) fn block(blocks: &mut Blocks, env: &Env<'_>, pc: u64) -> Result<Arc<Block>, Box<Trap>> {
-    let key = (env.target, pc);
+    let key = (env.target, env.registers, pc);
     if let Some(block) = blocks.get(&key).filter(|block| block.is_current(env, pc)) {
         return Ok(block.clone());
     }
@@ -215,7 +254,7 @@ impl Block {
             match decoder.decode(&code[at..]) {
                 Ok(inst) => {
                     at += usize::from(inst.words);
-                    insts.push(inst);
+                    insts.push(env.registers.bound(&inst, env.target));
                     if inst.op.info().has(Note::EndsBlock) {
                         break;
                     }

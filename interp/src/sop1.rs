@@ -8,8 +8,8 @@ use crate::dispatch::scalar;
 use crate::fp::Fp;
 use crate::run::Machine;
 use gcnjit_isa::{Inst, Operand, Ty};
-use gcnjit_rt::Trap;
 use gcnjit_rt::wave::reg;
+use gcnjit_rt::{Cause, Trap};
 
 gcnjit_isa::sop1! { scalar }
 
@@ -228,7 +228,8 @@ fn quad_mask(a: u64) -> u64 {
 pub(crate) fn relative(m: &Machine<'_>, operand: Operand, ty: Ty, beyond: Operand) -> Operand {
     let Operand::Sgpr(first) = operand else { return operand };
     let index = (u64::from(first) + u64::from(m.wave.sgpr[reg::M0])) & !u64::from(ty.dwords() - 1);
-    if index < u64::from(m.env.target.generation().sgprs()) { Operand::Sgpr(index as u8) } else { beyond }
+    let exists = m.env.registers.has_sgprs(m.env.target.generation(), index, ty.dwords().into());
+    if exists { Operand::Sgpr(index as u8) } else { beyond }
 }
 
 /// From the register M0 further on; from s0 if there is none.
@@ -276,6 +277,16 @@ pub fn s_cbranch_join(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
 
 pub fn s_abs_i32(_: &Fp, a: i32) -> (i32, bool) {
     (a.wrapping_abs(), a != 0)
+}
+
+/// No document says what it reads.
+pub fn s_mov_regrd_b32(m: &mut Machine<'_>, _: &Inst) -> Result<(), Trap> {
+    Err(m.fault(Cause::Undocumented, m.wave.pc, 0))
+}
+
+/// A move that also makes an error for the hardware's error detection to find, of which there is none.
+pub fn s_mov_fed_b32(_: &Fp, a: u32) -> u32 {
+    a
 }
 
 pub fn s_set_gpr_idx_idx(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {

@@ -9,7 +9,7 @@ use crate::sop2::fork;
 use gcnjit_isa::{Gen, Inst, Ty};
 use gcnjit_rt::memory::{LDS_APERTURE, PRIVATE_APERTURE};
 use gcnjit_rt::wave::reg;
-use gcnjit_rt::{Mode, Trap, Wave};
+use gcnjit_rt::{Cause, Mode, Trap, Wave};
 
 gcnjit_isa::sopk! { scalar }
 
@@ -111,6 +111,11 @@ pub fn s_getreg_b32(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
     };
     m.set_scalar(inst.dst[0], Ty::b32, u64::from(value >> field.offset & field.mask));
     Ok(())
+}
+
+/// No document says how it differs from s_getreg_b32.
+pub fn s_getreg_regrd_b32(m: &mut Machine<'_>, _: &Inst) -> Result<(), Trap> {
+    Err(m.fault(Cause::Undocumented, m.wave.pc, 0))
 }
 
 pub fn s_setreg_b32(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {

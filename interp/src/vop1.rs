@@ -11,7 +11,7 @@ use crate::operands::{lanes, ty};
 use crate::run::Machine;
 use gcnjit_isa::{Inst, Operand, Ty};
 use gcnjit_rt::wave::reg;
-use gcnjit_rt::{Trap, Wave, math, screen};
+use gcnjit_rt::{Trap, math, screen};
 use half::f16;
 
 gcnjit_isa::vop1! { vector }
@@ -287,24 +287,24 @@ pub fn v_clrexcp(_: &mut Machine<'_>, _: &Inst) -> Result<(), Trap> {
     Ok(())
 }
 
-/// Moves with M0 added to the register number of the source or the destination.
+/// Moves with M0 added to the register number of the source or the destination: from v0, or not at all, if that is out
+/// of range.
 fn move_relative(m: &mut Machine<'_>, inst: &Inst, source: bool, destination: bool) -> Result<(), Trap> {
-    let moved = relative(m.wave, inst, source, destination);
-    lanes::<(ty::b32,), (ty::b32,), _>(m, &moved, v_mov_b32);
+    if let Some(moved) = relative(m, inst, source, destination) {
+        lanes::<(ty::b32,), (ty::b32,), _>(m, &moved, v_mov_b32);
+    }
     Ok(())
 }
 
-/// `inst` with M0 added to the register number of its source, its destination or both.
-pub(crate) fn relative(wave: &Wave, inst: &Inst, source: bool, destination: bool) -> Inst {
-    let index = wave.sgpr[reg::M0] as u8;
-    let relative = |operand: Operand, enable: bool| match operand {
-        Operand::Vgpr(first) if enable => Operand::Vgpr(first.wrapping_add(index)),
-        other => other,
-    };
+/// `inst` with M0 added to the register number of its source, its destination or both; `None` if it does nothing then.
+pub(crate) fn relative(m: &Machine<'_>, inst: &Inst, source: bool, destination: bool) -> Option<Inst> {
+    let m0 = m.wave.sgpr[reg::M0];
+    let further = |operand, enable| m.vgpr_further(operand, if enable { m0 } else { 0 }, 1);
+    let to = further(inst.dst[0], destination)?;
+    let from = further(inst.src[0], source).unwrap_or(Operand::Vgpr(0));
     let mut moved = *inst;
-    moved.src[0] = relative(inst.src[0], source);
-    moved.dst[0] = relative(inst.dst[0], destination);
-    moved
+    (moved.src[0], moved.dst[0]) = (from, to);
+    Some(moved)
 }
 
 pub fn v_movreld_b32(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {

@@ -6,9 +6,11 @@ mod support;
 use gcnjit_interp::Stepper;
 use gcnjit_interp::memory::Place;
 use gcnjit_isa::{Access, Decoder, Note, Op, Registers, Target, asm, disas};
+use gcnjit_rt::RegisterFile;
 use gcnjit_rt::gds::Gds;
 use gcnjit_rt::lds::Lds;
 use gcnjit_rt::memory::Piece;
+use gcnjit_rt::order::Order;
 use gcnjit_rt::{Env, Memory, Mode, Wave};
 use std::sync::atomic::AtomicBool;
 use support::Random;
@@ -30,7 +32,9 @@ impl Bench {
 
     fn step(&self, wave: &mut Wave, target: Target) -> Option<gcnjit_interp::observe::Step> {
         let (view, lds) = (self.memory.view(), Lds::new(4096));
-        let env = Env { target, memory: &view, scratch: 0, lds: &lds, gds: &self.gds, stop: &self.stop, slice: 1 };
+        let (gds, order, registers) = (&self.gds, &Order::new(), RegisterFile::ALL);
+        let env =
+            Env { target, memory: &view, scratch: 0, registers, lds: &lds, gds, order, stop: &self.stop, slice: 1 };
         Stepper::default().step(wave, &env).ok()
     }
 }

@@ -5,6 +5,7 @@ mod support;
 use gcnjit_interp::{Interpreter, Worker};
 use gcnjit_isa::Target;
 use gcnjit_rt::gds::Gds;
+use gcnjit_rt::memory::Piece;
 use gcnjit_rt::{Cause, Engine, Stop, Trap};
 use std::sync::atomic::AtomicBool;
 use support::{World, env};
@@ -29,7 +30,10 @@ fn go(w: &mut World, worker: &mut Worker, slice: u64, stop: bool) -> Result<Stop
 
 fn program(words: &[u32]) -> (World, Worker, u64) {
     let mut w = World::new(Target::Gfx900);
-    let code = w.memory_with(words);
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let len = bytes.len() as u64;
+    let code = w.memory.alloc_pieces(len, &[Piece { executable: true, ..Piece::data(0, len) }]).expect("memory");
+    w.memory.write(code, &bytes).expect("memory that was just allocated");
     w.wave.pc = code;
     (w, Interpreter.worker(), code)
 }

@@ -29,7 +29,7 @@ pub enum Note {
     Vop3b,
     /// Its opcode is reserved in VOP3. (The manuals of gfx6 and gfx7 have lane operations there all the same.)
     NoVop3,
-    /// The instruction may end, redirect or suspend (s_barrier) the wave: it ends a basic block.
+    /// The instruction may end, redirect or suspend (s_barrier, global wave sync) the wave: it ends a basic block.
     EndsBlock,
     /// Reads lanes other than its own, or turns lanes into scalars: never inside a strip-mined segment.
     CrossLane,

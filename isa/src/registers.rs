@@ -4,7 +4,7 @@
 //! for a value is. Nor does the bookkeeping of a wave count (PC, what MODE says of arithmetic). Registers that are found
 //! through another one (M0 as an index, the stack of s_cbranch_*_fork) are the executor's to add.
 
-use crate::gfx::Target;
+use crate::gfx::{Gen, Target};
 use crate::inst::{Format, Inst};
 use crate::op::{Implicit, Note};
 use crate::operand::{Operand, Ty};
@@ -147,7 +147,12 @@ impl Inst {
         if self.keeps_old_bits() {
             (0..2).for_each(|i| registers.add(self.dst[i], self.result_dwords(i, target)));
         }
-        let m0 = matches!(self.op, Op::Ds(_)) && self.mem().gds || self.mem().lds;
+        // The base of GDS, a place in LDS, or up to gfx8 the limit of LDS.
+        let share = match self.op {
+            Op::Ds(_) => self.mem().gds || target.generation() < Gen::Gfx9,
+            _ => false,
+        };
+        let m0 = share || self.mem().lds;
         if m0 {
             registers.add_implicit(Implicit::M0);
         }

@@ -2,8 +2,11 @@
 
 use crate::fault::Trap;
 use crate::gds::Gds;
+use crate::gws::Ticket;
 use crate::lds::Lds;
 use crate::memory::View;
+use crate::order::Order;
+use crate::register_file::RegisterFile;
 use crate::wave::Wave;
 use gcnjit_isa::Target;
 use std::sync::atomic::AtomicBool;
@@ -17,10 +20,14 @@ pub struct Env<'a> {
     /// Address of the dispatch's scratch memory: SH_HIDDEN_PRIVATE_BASE_VIMID of gfx7 and gfx8, which FLAT_SCRATCH
     /// offsets count from. 0 without scratch.
     pub scratch: u64,
+    /// What a wave owns of the registers that an instruction can name.
+    pub registers: RegisterFile,
     /// The work-group's local data share.
     pub lds: &'a Lds,
     /// The device's global data share.
     pub gds: &'a Gds,
+    /// The order of the dispatch's waves.
+    pub order: &'a Order,
     /// Set when the dispatch is to stop (deadline, cancellation, a fault elsewhere).
     pub stop: &'a AtomicBool,
     /// Roughly how many instructions a wave may execute before it yields.
@@ -36,6 +43,26 @@ pub enum Stop {
     Barrier,
     /// Its slice is used up, it executed s_sleep or `stop` was set; it can go on where it is.
     Yield,
+    /// It waits for waves that may be of other work-groups.
+    Wait(Wait),
+}
+
+/// A wait that an instruction asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wait {
+    /// Guest address of the instruction.
+    pub pc: u64,
+    /// What ends it.
+    pub on: WaitFor,
+}
+
+/// What ends a wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitFor {
+    /// Global wave sync calls the ticket; [`Wave::pc`] is after the instruction, which has been executed.
+    Call(Ticket),
+    /// The wave's turn in the order of the dispatch; [`Wave::pc`] is the instruction's own, which is executed then.
+    Turn,
 }
 
 /// An executor of waves. `Worker` is what one thread keeps between waves.

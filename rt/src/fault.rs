@@ -33,6 +33,12 @@ pub enum Cause {
     /// The wave halted itself; the host would have to resume it.
     #[error("halt")]
     Halt,
+    /// A wait, for other waves or in their order, that no wave of the dispatch is left to end.
+    #[error("a wait that nothing in the dispatch can end")]
+    Deadlock,
+    /// The instruction is one of those that no document gives a meaning.
+    #[error("an instruction without a documented meaning")]
+    Undocumented,
 }
 
 /// What stopped a wave, and where.

@@ -1,13 +1,17 @@
-//! The device's global data share: 64 KiB that all work-groups of a device share.
+//! The device's global data share: 64 KiB that all work-groups of a device share, and the resources they meet at.
 //!
 //! Every operation is atomic with respect to the others. It is little used, so a lock does. Out of range works as in
 //! [`Lds`]: dwords read zero and writes are dropped.
 
+use crate::gws::Gws;
 use crate::lds::{CAPACITY, Lds};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The global data share.
-pub struct Gds(Mutex<Lds>);
+pub struct Gds {
+    share: Mutex<Lds>,
+    gws: Gws,
+}
 
 impl Default for Gds {
     fn default() -> Gds {
@@ -16,9 +20,14 @@ impl Default for Gds {
 }
 
 impl Gds {
-    /// A zeroed share of 64 KiB.
+    /// A zeroed share of 64 KiB, and all resources with their counters at zero.
     pub fn new() -> Gds {
-        Gds(Mutex::new(Lds::new(CAPACITY as u32)))
+        Gds { share: Mutex::new(Lds::new(CAPACITY as u32)), gws: Gws::default() }
+    }
+
+    /// Global wave sync.
+    pub fn gws(&self) -> &Gws {
+        &self.gws
     }
 
     /// Loads 1, 2, 4, 8, 12 or 16 bytes.
@@ -52,6 +61,6 @@ impl Gds {
     }
 
     fn lock(&self) -> MutexGuard<'_, Lds> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.share.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -72,21 +72,80 @@ impl Lds {
         self.bytes.get().cast()
     }
 
+    /// All of it.
+    pub fn whole(&self) -> Reach<'_> {
+        Reach { lds: self, size: self.size }
+    }
+
+    /// What M0 as the limit of LDS leaves of it (gfx6 to gfx8): a dword that begins below the limit is in range.
+    pub fn below(&self, m0: u32) -> Reach<'_> {
+        Reach { lds: self, size: self.size.min(m0.checked_next_multiple_of(4).unwrap_or(u32::MAX)) }
+    }
+
     /// Loads 1, 2, 4, 8, 12 or 16 bytes.
     pub fn load<const N: usize>(&self, address: u32) -> [u8; N] {
+        self.whole().load(address)
+    }
+
+    /// Stores 1, 2, 4, 8, 12 or 16 bytes.
+    pub fn store<const N: usize>(&self, address: u32, data: [u8; N]) {
+        self.whole().store(address, data);
+    }
+
+    /// Loads a byte, a word or dwords.
+    pub fn read(&self, address: u32, data: &mut [u8]) {
+        self.whole().read(address, data);
+    }
+
+    /// Stores a byte, a word or dwords.
+    pub fn write(&self, address: u32, data: &[u8]) {
+        self.whole().write(address, data);
+    }
+
+    /// Replaces the dword at `address` by `f` of it and returns what it was.
+    pub fn atomic_u32(&self, address: u32, f: impl FnOnce(u32) -> u32) -> u32 {
+        self.whole().atomic_u32(address, f)
+    }
+
+    /// Replaces the qword at `address` by `f` of it and returns what it was.
+    pub fn atomic_u64(&self, address: u32, f: impl FnOnce(u64) -> u64) -> u64 {
+        self.whole().atomic_u64(address, f)
+    }
+}
+
+/// The part of a share, from its start on, that an instruction reaches: all of it, or less.
+#[derive(Clone, Copy)]
+pub struct Reach<'a> {
+    lds: &'a Lds,
+    size: u32,
+}
+
+impl Reach<'_> {
+    /// Its size in bytes, whole dwords.
+    pub fn size(self) -> u32 {
+        self.size
+    }
+
+    /// The start: bytes `..size` may be read and written.
+    pub fn as_ptr(self) -> *mut u8 {
+        self.lds.as_ptr()
+    }
+
+    /// Loads 1, 2, 4, 8, 12 or 16 bytes.
+    pub fn load<const N: usize>(self, address: u32) -> [u8; N] {
         let mut data = [0; N];
         self.read(address, &mut data);
         data
     }
 
     /// Stores 1, 2, 4, 8, 12 or 16 bytes.
-    pub fn store<const N: usize>(&self, address: u32, data: [u8; N]) {
+    pub fn store<const N: usize>(self, address: u32, data: [u8; N]) {
         self.write(address, &data);
     }
 
     /// Loads a byte, a word or dwords.
     #[inline]
-    pub fn read(&self, address: u32, data: &mut [u8]) {
+    pub fn read(self, address: u32, data: &mut [u8]) {
         for (i, dword) in data.chunks_mut(4).enumerate() {
             match self.at(address, i, dword.len()) {
                 // SAFETY: `at` has room for the chunk, and nobody else accesses the buffer meanwhile.
@@ -98,7 +157,7 @@ impl Lds {
 
     /// Stores a byte, a word or dwords.
     #[inline]
-    pub fn write(&self, address: u32, data: &[u8]) {
+    pub fn write(self, address: u32, data: &[u8]) {
         for (i, dword) in data.chunks(4).enumerate() {
             if let Some(at) = self.at(address, i, dword.len()) {
                 // SAFETY: `at` has room for the chunk, and nobody else accesses the buffer meanwhile.
@@ -108,21 +167,21 @@ impl Lds {
     }
 
     /// Replaces the dword at `address` by `f` of it and returns what it was.
-    pub fn atomic_u32(&self, address: u32, f: impl FnOnce(u32) -> u32) -> u32 {
+    pub fn atomic_u32(self, address: u32, f: impl FnOnce(u32) -> u32) -> u32 {
         let old = u32::from_le_bytes(self.load(address));
         self.store(address, f(old).to_le_bytes());
         old
     }
 
     /// Replaces the qword at `address` by `f` of it and returns what it was.
-    pub fn atomic_u64(&self, address: u32, f: impl FnOnce(u64) -> u64) -> u64 {
+    pub fn atomic_u64(self, address: u32, f: impl FnOnce(u64) -> u64) -> u64 {
         let old = u64::from_le_bytes(self.load(address));
         self.store(address, f(old).to_le_bytes());
         old
     }
 
     /// Where the `len` bytes of dword `i` of an access at `address` are, if all of them are in range.
-    fn at(&self, address: u32, i: usize, len: usize) -> Option<*mut u8> {
+    fn at(self, address: u32, i: usize, len: usize) -> Option<*mut u8> {
         let start = address as usize + i * 4;
         (start + len <= self.size as usize).then(|| self.as_ptr().wrapping_add(start))
     }

@@ -7,6 +7,7 @@ use crate::fault::{Cause, Trap};
 use crate::kernarg::LinkTo;
 use crate::memory::{Allocation, Memory, MemoryError, Piece};
 use crate::packet::{DispatchPacket, QUEUE_SIZE, queue};
+use crate::register_file::RegisterFile;
 use crate::resources::Resources;
 use crate::wave::{LANES, Mode, Row, Wave};
 use gcnjit_isa::Gen;
@@ -181,7 +182,7 @@ pub(crate) struct Setup {
     _resources: Resources,
     entry: u64,
     mode: Mode,
-    vgprs: usize,
+    pub(crate) registers: RegisterFile,
     /// The user SGPRs.
     user: Vec<u32>,
     system: System,
@@ -223,7 +224,7 @@ impl Setup {
             _resources: resources,
             entry: kernel.entry(),
             mode: mode(code, generation),
-            vgprs: code.rsrc1.vgprs().min(256),
+            registers: RegisterFile::of(code.rsrc1, generation),
             user,
             system: System {
                 group_id: std::array::from_fn(|d| code.rsrc2.group_id(d)),
@@ -250,7 +251,7 @@ impl Setup {
     pub(crate) fn start(&self, wave: &mut Wave, group: [u32; 3], index: usize, items: &Items, slot: u64) {
         // As bytes, because that is memset, with the host's widest stores.
         bytemuck::bytes_of_mut(&mut wave.sgpr).fill(0);
-        bytemuck::cast_slice_mut::<Row, u8>(&mut wave.vgpr[..self.vgprs]).fill(0);
+        bytemuck::cast_slice_mut::<Row, u8>(&mut wave.vgpr[..usize::from(self.registers.vgprs)]).fill(0);
         wave.scc = 0;
         wave.mode = self.mode;
         wave.pc = self.entry;

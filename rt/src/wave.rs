@@ -36,6 +36,8 @@ pub struct Wave {
     pub group: [u32; 3],
     /// Which wave of its work-group this is.
     pub index: u32,
+    /// Which wave of its dispatch this is, in the order of creation.
+    pub number: u64,
 }
 
 impl Wave {

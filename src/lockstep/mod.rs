@@ -27,7 +27,7 @@ use gcnjit_interp::observe::Step;
 use gcnjit_isa::{Fidelity, Inst, Op, Target};
 use gcnjit_rt::{Engine, Env, Mode, Stop, Trap, View, Wave};
 use gcnjit_translate::cfg::{self, GuestBlock};
-use gcnjit_translate::{Single, single};
+use gcnjit_translate::{Machine, Single, single};
 use shadow::{Shadow, Space, Span, Stray};
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
@@ -61,7 +61,7 @@ pub trait Candidate: Sync {
     ///
     /// # Errors
     /// [`Trap::Unimplemented`] or [`Trap::Host`] if there is an instruction in it that the candidate does not have.
-    fn translate(&self, guest: &GuestBlock, target: Target, mode: Mode) -> Result<Self::Piece, Box<Trap>>;
+    fn translate(&self, guest: &GuestBlock, machine: Machine, mode: Mode) -> Result<Self::Piece, Box<Trap>>;
 }
 
 /// A piece of code of a [`Candidate`].
@@ -83,8 +83,8 @@ pub struct Translator;
 impl Candidate for Translator {
     type Piece = Single;
 
-    fn translate(&self, guest: &GuestBlock, target: Target, mode: Mode) -> Result<Single, Box<Trap>> {
-        Single::new(guest, target, mode)
+    fn translate(&self, guest: &GuestBlock, machine: Machine, mode: Mode) -> Result<Single, Box<Trap>> {
+        Single::new(guest, machine, mode)
     }
 }
 
@@ -312,25 +312,25 @@ impl<C: Candidate> Lockstep<'_, C> {
         if let Some(code) = state.pieces.get(&key) {
             return Ok(code.clone());
         }
-        let code = self.translate(self.guest(state, wave, env)?, env.target, wave.mode)?;
+        let code = self.translate(self.guest(state, wave, env)?, Machine::of(env), wave.mode)?;
         Ok(state.pieces.entry(key).or_insert(Arc::new(Mutex::new(code))).clone())
     }
 
-    fn translate(&self, guest: GuestBlock, target: Target, mode: Mode) -> Result<Code<C::Piece>, Box<Trap>> {
+    fn translate(&self, guest: GuestBlock, machine: Machine, mode: Mode) -> Result<Code<C::Piece>, Box<Trap>> {
         let trusted = reads_clock(&guest.instructions[0].1);
-        let piece = if trusted { None } else { Some(self.candidate.translate(&guest, target, mode)?) };
+        let piece = if trusted { None } else { Some(self.candidate.translate(&guest, machine, mode)?) };
         Ok(Code { guest, piece })
     }
 
     fn guest(&self, state: &mut State<C::Piece>, wave: &Wave, env: &Env<'_>) -> Result<GuestBlock, Box<Trap>> {
         let most = if self.granularity == Granularity::Instruction { 1 } else { LONGEST };
-        let mut guest = single::straight_run(env.memory, env.target, wave.pc, most)?;
+        let mut guest = single::straight_run(env.memory, Machine::of(env), wave.pc, most)?;
         if most == 1 {
             return Ok(guest);
         }
         // A block of the translator ends where another begins.
         if !state.leaders.contains(&wave.pc) {
-            state.leaders.extend(cfg::blocks(env.memory, env.target, wave.pc)?.iter().map(GuestBlock::start));
+            state.leaders.extend(cfg::blocks(env.memory, Machine::of(env), wave.pc)?.iter().map(GuestBlock::start));
         }
         let ends = |(pc, inst): &(u64, Inst)| reads_clock(inst) || state.leaders.contains(pc);
         if reads_clock(&guest.instructions[0].1) {
@@ -339,7 +339,7 @@ impl<C: Candidate> Lockstep<'_, C> {
             guest.instructions.truncate(end + 1);
         }
         if self.granularity == Granularity::Segment && guest.instructions.len() > 1 {
-            let count = single::first_segment(&guest, env.target, wave.mode)?;
+            let count = single::first_segment(&guest, Machine::of(env), wave.mode)?;
             guest.instructions.truncate(count);
         }
         Ok(guest)
@@ -350,7 +350,7 @@ impl<C: Candidate> Lockstep<'_, C> {
         let mut wave = raw.before.clone();
         for (pc, inst) in &raw.code {
             let guest = GuestBlock { instructions: vec![(*pc, *inst)] };
-            let mut code = self.translate(guest, env.target, wave.mode)?;
+            let mut code = self.translate(guest, Machine::of(env), wave.mode)?;
             match state.compare(&mut wave, env, &mut code, true)? {
                 Compared::Same(Ok(None)) => {}
                 Compared::Same(_) => return Ok(None),

@@ -176,6 +176,7 @@ fn end(end: &Result<Option<Stop>, Box<Trap>>) -> String {
         Ok(Some(Stop::End)) => "it ends".to_owned(),
         Ok(Some(Stop::Barrier)) => "it waits at a barrier".to_owned(),
         Ok(Some(Stop::Yield)) => "it has used up its slice".to_owned(),
+        Ok(Some(Stop::Wait(_))) => "it waits for other work-groups".to_owned(),
         Err(trap) => trap.to_string(),
     }
 }

@@ -4,6 +4,7 @@
 
 use gcnjit_isa::{Decoder, Inst, Op, Operand, Target};
 use gcnjit_rt::{Mode, Trap, Wave};
+use gcnjit_translate::Machine;
 use gcnjit_translate::jit::Unit;
 
 /// Those that are tested.
@@ -144,9 +145,9 @@ fn sources(inst: &Inst, wave: &Wave, lane: usize) -> String {
 }
 
 /// Translates the one instruction, at `pc`.
-pub fn one(pc: u64, target: Target, inst: &Inst, mode: Mode) -> Result<Unit, Box<Trap>> {
+pub fn one(pc: u64, machine: Machine, inst: &Inst, mode: Mode) -> Result<Unit, Box<Trap>> {
     let guest = gcnjit_translate::cfg::GuestBlock { instructions: vec![(pc, *inst)] };
-    gcnjit_translate::translate_block(&guest, target, mode)
+    gcnjit_translate::translate_block(&guest, machine, mode)
 }
 
 /// A number from the environment.

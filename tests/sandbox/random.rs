@@ -8,6 +8,7 @@
 use crate::engines::{Random, TARGETS, setting};
 use gcnjit::RawCode;
 use gcnjit::isa::{Decoder, Note, Target, asm};
+use gcnjit::rt::RegisterFile;
 use gcnjit::rt::code_object::UserSgpr;
 use gcnjit::rt::memory::{LDS_APERTURE, PRIVATE_APERTURE, Piece};
 use gcnjit::rt::wave::reg;
@@ -16,8 +17,9 @@ use gcnjit::rt::{
     Wave, dispatch,
 };
 use gcnjit_interp::Interpreter;
+
 use gcnjit_translate::cfg::GuestBlock;
-use gcnjit_translate::{Jit, build};
+use gcnjit_translate::{Jit, Machine, build};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -186,7 +188,7 @@ fn instruction(random: &mut Random, target: Target) -> Vec<u32> {
         }
         let Ok(inst) = decoder.decode(&words) else { continue };
         let alone = GuestBlock { instructions: vec![(0x1000, inst)] };
-        if build::block(&alone, target, Mode(0)).is_ok() {
+        if build::block(&alone, Machine { target, registers: RegisterFile::ALL }, Mode(0)).is_ok() {
             return words[..usize::from(inst.words)].to_vec();
         }
     }

@@ -1,11 +1,12 @@
 //! The engine: translated units by guest address and MODE, shared by all threads.
 
 use crate::access::Site;
-use crate::cfg;
+use crate::cfg::{self, decode};
 use crate::jit::{Context, Exit, Unit};
 use crate::libcall;
-use crate::translate;
-use gcnjit_rt::{Cause, Engine, Env, Mode, Stop, Trap, Wave};
+use crate::{Machine, meet, translate};
+use gcnjit_isa::Decoder;
+use gcnjit_rt::{Cause, Engine, Env, Mode, RegisterFile, Stop, Trap, Wave};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -17,8 +18,8 @@ pub(crate) const MODE_KEY: u32 = 0x3ff | Mode::GPR_INDEX | Mode::VSKIP;
 /// Most bytes of host code in a cache. A kernel that jumps to every dword of itself would fill any memory with units.
 const MOST_CODE: usize = 256 << 20;
 
-/// Where a wave is: its pc, and the bits of its MODE.
-type Key = (u64, u32);
+/// Where a wave is: its pc, and the bits of its MODE; and what registers it owns.
+type Key = (u64, u32, RegisterFile);
 
 /// The translator as an executor.
 #[derive(Default)]
@@ -85,7 +86,7 @@ impl Jit {
         let mode = Mode(mode.0 & MODE_KEY);
         let code = env.memory.code_id(pc).ok_or_else(|| cfg::bad_jump(pc))?;
         let mut cache = self.cache.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if let Some(id) = cache.entries.get(&(code, (pc, mode.0))) {
+        if let Some(id) = cache.entries.get(&(code, (pc, mode.0, env.registers))) {
             return Ok(cache.units[*id].clone());
         }
         if cache.code_size >= MOST_CODE {
@@ -93,11 +94,11 @@ impl Jit {
             return Err(Box::new(Trap::Host { pc, what }));
         }
         let start = Instant::now();
-        let unit = Arc::new(translate(env.memory, env.target, pc, mode, cache.units.len())?);
+        let unit = Arc::new(translate(env.memory, Machine::of(env), pc, mode, cache.units.len())?);
         cache.time += start.elapsed();
         cache.code_size += unit.code_size;
         for entry in unit.entries.keys() {
-            cache.entries.entry((code, (*entry, mode.0))).or_insert(unit.id);
+            cache.entries.entry((code, (*entry, mode.0, env.registers))).or_insert(unit.id);
         }
         cache.units.push(unit.clone());
         Ok(unit)
@@ -117,7 +118,7 @@ impl Jit {
 
     /// The position in the worker's list of the entry that the wave is at.
     fn entry(&self, worker: &mut Worker, wave: &Wave, env: &Env<'_>) -> Result<usize, Box<Trap>> {
-        let key = (wave.pc, wave.mode.0 & MODE_KEY);
+        let key = (wave.pc, wave.mode.0 & MODE_KEY, env.registers);
         if let Some(position) = worker.entries.iter().position(|known| known.key == key) {
             return Ok(position);
         }
@@ -153,15 +154,16 @@ impl Engine for Jit {
             let Known { unit, index, .. } = &worker.entries[position];
             let mut context = Context::new(limit, env, &mut worker.sites[unit.id], worker.host);
             let exit = unit.run(wave, &mut context, *index);
-            if let Some(stop) = outcome(exit, &context, wave.pc)? {
+            if let Some(stop) = outcome(exit, &context, wave)? {
                 return Ok(stop);
             }
         }
     }
 }
 
-/// What it means for the wave, now at `pc`, that its unit came back: it goes on there, has stopped, or is stuck.
-pub(crate) fn outcome(exit: Exit, context: &Context<'_>, pc: u64) -> Result<Option<Stop>, Box<Trap>> {
+/// What it means for the wave that its unit came back: it goes on at its PC, has stopped, or is stuck.
+pub(crate) fn outcome(exit: Exit, context: &Context<'_>, wave: &mut Wave) -> Result<Option<Stop>, Box<Trap>> {
+    let pc = wave.pc;
     match exit {
         Exit::End => Ok(Some(Stop::End)),
         Exit::Barrier => Ok(Some(Stop::Barrier)),
@@ -174,5 +176,11 @@ pub(crate) fn outcome(exit: Exit, context: &Context<'_>, pc: u64) -> Result<Opti
         }
         Exit::Trap => Err(stopped(Cause::TrapInstruction, pc)),
         Exit::Halt => Err(stopped(Cause::Halt, pc)),
+        Exit::Undocumented => Err(stopped(Cause::Undocumented, pc)),
+        Exit::Meet => {
+            let env = context.env;
+            let inst = decode(env.memory, Decoder::new(env.target), pc)?;
+            Ok(meet::execute(&inst, wave, env).map(Stop::Wait))
+        }
     }
 }

@@ -4,7 +4,8 @@
 //! and the host frame of a block a bounded part of the stack. A block that is cut goes on in the next one; a wave that
 //! leaves a unit comes back for another.
 
-use gcnjit_isa::{Decoder, Inst, Note, Op, Operand, Sop1, Sop2, Sopc, Sopk, Sopp, Target};
+use crate::Machine;
+use gcnjit_isa::{Decoder, Inst, Note, Op, Operand, Sop1, Sop2, Sopc, Sopk, Sopp};
 use gcnjit_rt::{Cause, Trap, View};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -33,13 +34,14 @@ impl GuestBlock {
     }
 }
 
-/// Decodes the blocks that are reachable from `entry`, in address order.
+/// Decodes the blocks that are reachable from `entry`, in address order, as the waves' registers bound them.
 ///
 /// A word that is no instruction is an error only at the entry: elsewhere the path there may never be taken, and
 /// the block ends before it, so that the wave comes back and finds the error if it gets there.
-pub fn blocks(view: &View, target: Target, entry: u64) -> Result<Vec<GuestBlock>, Box<Trap>> {
+pub fn blocks(view: &View, machine: Machine, entry: u64) -> Result<Vec<GuestBlock>, Box<Trap>> {
     let home = view.code(entry).map_or(entry..entry, |range| range.start..range.end);
-    let mut code = Code { view, home, decoder: Decoder::new(target), instructions: BTreeMap::new() };
+    let decoder = Decoder::new(machine.target);
+    let mut code = Code { view, machine, home, decoder, instructions: BTreeMap::new() };
     let mut leaders = BTreeSet::from([entry]);
     let mut work = vec![entry];
     code.instruction(entry)?;
@@ -74,6 +76,7 @@ pub fn writes_mode(inst: &Inst) -> bool {
 
 struct Code<'a> {
     view: &'a View,
+    machine: Machine,
     /// The entry's code. What is loaded elsewhere comes and goes on its own, so it has units of its own.
     home: Range<u64>,
     decoder: Decoder,
@@ -88,7 +91,8 @@ impl Code<'_> {
         if !self.home.contains(&pc) {
             return Err(bad_jump(pc));
         }
-        let inst = decode(self.view, self.decoder, pc)?;
+        let Machine { registers, target } = self.machine;
+        let inst = registers.bound(&decode(self.view, self.decoder, pc)?, target);
         self.instructions.insert(pc, inst);
         Ok(inst)
     }
@@ -127,7 +131,8 @@ fn successors(inst: &Inst, pc: u64, next: u64) -> Vec<u64> {
         Op::Sopp(Sopp::s_branch) => inst.branch_target(pc).into_iter().collect(),
         Op::Sopp(Sopp::s_endpgm | Sopp::s_endpgm_saved | Sopp::s_endpgm_ordered_ps_done) => Vec::new(),
         Op::Sopp(Sopp::s_trap | Sopp::s_sendmsghalt) | Op::Sop2(Sop2::s_rfe_restore_b64) => Vec::new(),
-        Op::Sop1(Sop1::s_setpc_b64 | Sop1::s_rfe_b64) => Vec::new(),
+        Op::Sop1(Sop1::s_setpc_b64 | Sop1::s_rfe_b64 | Sop1::s_mov_regrd_b32) => Vec::new(),
+        Op::Sopk(Sopk::s_getreg_regrd_b32) => Vec::new(),
         _ => inst.branch_target(pc).filter(|_| is_branch(inst)).into_iter().chain([next]).collect(),
     }
 }

@@ -36,11 +36,16 @@ pub enum Exit {
     Trap,
     /// The wave halted itself.
     Halt,
+    /// An instruction that no document gives a meaning.
+    Undocumented,
+    /// The instruction at `wave.pc` is one of [`crate::meet`].
+    Meet,
 }
 
 impl Exit {
     fn from_code(code: u32) -> Exit {
-        const ALL: [Exit; 7] = [Exit::End, Exit::Barrier, Exit::Yield, Exit::Jump, Exit::Fault, Exit::Trap, Exit::Halt];
+        use Exit::{Barrier, End, Fault, Halt, Jump, Meet, Trap, Undocumented, Yield};
+        const ALL: [Exit; 9] = [End, Barrier, Yield, Jump, Fault, Trap, Halt, Undocumented, Meet];
         ALL[code as usize]
     }
 }

@@ -14,6 +14,7 @@ pub mod jit;
 pub mod lane;
 pub mod libcall;
 pub mod lower;
+mod meet;
 pub mod pass;
 pub mod single;
 pub mod wide;
@@ -22,29 +23,45 @@ pub use cache::{Jit, JitStats, Worker};
 pub use single::Single;
 
 use gcnjit_isa::Target;
-use gcnjit_rt::{Mode, Trap, View};
+use gcnjit_rt::{Env, Mode, RegisterFile, Trap, View};
 use lower::{Planned, Shaping};
 
-/// Translates everything that direct jumps reach from `entry`, for waves in `mode`.
+/// What code is translated for beside MODE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Machine {
+    /// The processor.
+    pub target: Target,
+    /// What waves own of the registers.
+    pub registers: RegisterFile,
+}
+
+impl Machine {
+    /// That of a dispatch.
+    pub fn of(env: &Env<'_>) -> Machine {
+        Machine { target: env.target, registers: env.registers }
+    }
+}
+
+/// Translates everything that direct jumps reach from `entry`, for waves in `mode` that own `registers`.
 ///
 /// # Errors
 /// [`Trap::Decode`] or a bad jump at the entry; [`Trap::Unimplemented`] for any instruction in the unit;
 /// [`Trap::Host`] if the host's code generator refuses.
-pub fn translate(view: &View, target: Target, entry: u64, mode: Mode, id: usize) -> Result<jit::Unit, Box<Trap>> {
-    let guest = cfg::blocks(view, target, entry)?;
-    jit::compile(id, plan(&guest, target, mode)?, mode, Shaping::default())
+pub fn translate(view: &View, machine: Machine, entry: u64, mode: Mode, id: usize) -> Result<jit::Unit, Box<Trap>> {
+    let guest = cfg::blocks(view, machine, entry)?;
+    jit::compile(id, plan(&guest, machine, mode)?, mode, Shaping::default())
 }
 
 /// Translates a single block into a unit of its own: any jump leaves it. For comparing engines step by step.
 ///
 /// # Errors
 /// [`Trap::Unimplemented`] for any instruction in the block.
-pub fn translate_block(guest: &cfg::GuestBlock, target: Target, mode: Mode) -> Result<jit::Unit, Box<Trap>> {
-    jit::compile(0, plan(std::slice::from_ref(guest), target, mode)?, mode, Shaping::default())
+pub fn translate_block(guest: &cfg::GuestBlock, machine: Machine, mode: Mode) -> Result<jit::Unit, Box<Trap>> {
+    jit::compile(0, plan(std::slice::from_ref(guest), machine, mode)?, mode, Shaping::default())
 }
 
-fn plan(guest: &[cfg::GuestBlock], target: Target, mode: Mode) -> Result<Vec<Planned>, Box<Trap>> {
-    let blocks = guest.iter().map(|guest| build::block(guest, target, mode)).collect::<Result<Vec<_>, _>>()?;
+fn plan(guest: &[cfg::GuestBlock], machine: Machine, mode: Mode) -> Result<Vec<Planned>, Box<Trap>> {
+    let blocks = guest.iter().map(|guest| build::block(guest, machine, mode)).collect::<Result<Vec<_>, _>>()?;
     let needed = pass::scalars::needed(&blocks);
     let planned = blocks.into_iter().zip(needed).map(|(block, needed)| {
         let plan = pass::segment::plan(&block, &needed, mode);

@@ -6,8 +6,8 @@ use crate::cfg::{self, GuestBlock};
 use crate::jit::{Context, Unit};
 use crate::lane::Listing;
 use crate::libcall;
-use crate::{plan, translate_block};
-use gcnjit_isa::{Decoder, Target};
+use crate::{Machine, plan, translate_block};
+use gcnjit_isa::Decoder;
 use gcnjit_rt::{Env, Mode, Stop, Trap, View, Wave};
 
 /// A unit of one block, with what a thread keeps for it.
@@ -21,8 +21,8 @@ impl Single {
     ///
     /// # Errors
     /// As [`translate_block`].
-    pub fn new(guest: &GuestBlock, target: Target, mode: Mode) -> Result<Single, Box<Trap>> {
-        let unit = translate_block(guest, target, Mode(mode.0 & MODE_KEY))?;
+    pub fn new(guest: &GuestBlock, machine: Machine, mode: Mode) -> Result<Single, Box<Trap>> {
+        let unit = translate_block(guest, machine, Mode(mode.0 & MODE_KEY))?;
         let sites = (0..unit.accesses).map(|_| Site::default()).collect();
         Ok(Single { unit, sites })
     }
@@ -36,7 +36,7 @@ impl Single {
         let limit = wave.executed;
         let mut context = Context::new(limit, env, &mut self.sites, libcall::mxcsr());
         let exit = self.unit.run(wave, &mut context, 0);
-        Ok(outcome(exit, &context, wave.pc)?.filter(|stop| *stop != Stop::Yield))
+        Ok(outcome(exit, &context, wave)?.filter(|stop| *stop != Stop::Yield))
     }
 
     /// The lane IR.
@@ -45,19 +45,20 @@ impl Single {
     }
 }
 
-/// The instructions from `pc` on, up to the first that ends a block, and `most` at most.
+/// The instructions from `pc` on as the registers bound them, up to the first that ends a block, and `most` at most.
 ///
 /// # Errors
 /// [`Trap::Decode`] or a bad jump if there is none at `pc`.
-pub fn straight_run(view: &View, target: Target, pc: u64, most: usize) -> Result<GuestBlock, Box<Trap>> {
-    let decoder = Decoder::new(target);
-    let mut instructions = vec![(pc, cfg::decode(view, decoder, pc)?)];
+pub fn straight_run(view: &View, machine: Machine, pc: u64, most: usize) -> Result<GuestBlock, Box<Trap>> {
+    let decoder = Decoder::new(machine.target);
+    let decode = |pc| cfg::decode(view, decoder, pc).map(|inst| machine.registers.bound(&inst, machine.target));
+    let mut instructions = vec![(pc, decode(pc)?)];
     while let [.., (at, last)] = instructions[..]
         && instructions.len() < most
         && !cfg::ends_block(&last)
     {
         let next = at + u64::from(last.size());
-        let Ok(inst) = cfg::decode(view, decoder, next) else { break };
+        let Ok(inst) = decode(next) else { break };
         instructions.push((next, inst));
     }
     Ok(GuestBlock { instructions })
@@ -68,11 +69,11 @@ pub fn straight_run(view: &View, target: Target, pc: u64, most: usize) -> Result
 ///
 /// # Errors
 /// [`Trap::Unimplemented`] for an instruction among them.
-pub fn first_segment(guest: &GuestBlock, target: Target, mode: Mode) -> Result<usize, Box<Trap>> {
+pub fn first_segment(guest: &GuestBlock, machine: Machine, mode: Mode) -> Result<usize, Box<Trap>> {
     let mode = Mode(mode.0 & MODE_KEY);
     let is_one = |count: usize| {
         let part = GuestBlock { instructions: guest.instructions[..count].to_vec() };
-        let planned = plan(std::slice::from_ref(&part), target, mode)?;
+        let planned = plan(std::slice::from_ref(&part), machine, mode)?;
         let steps = planned.iter().flat_map(|planned| &planned.plan.steps);
         Ok::<_, Box<Trap>>(steps.filter(|step| !step.segment.is_empty()).count() <= 1)
     };

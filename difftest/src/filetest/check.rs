@@ -6,10 +6,10 @@ use crate::case::Case;
 use crate::machine::{Bench, Outcome, Verdict};
 use crate::program::place;
 use gcnjit_isa::Target;
-use gcnjit_rt::Wave;
-use gcnjit_translate::build;
+use gcnjit_rt::{RegisterFile, Wave};
 use gcnjit_translate::cfg::{GuestBlock, ends_block};
 use gcnjit_translate::lane::Listing;
+use gcnjit_translate::{Machine, build};
 
 /// What failed in a filetest, in which line, on which target.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -141,6 +141,7 @@ fn lane_ir(case: &Case) -> Result<String, String> {
     let length = placed.iter().position(|placed| ends_block(&placed.inst)).map_or(placed.len(), |last| last + 1);
     let instructions = placed[..length].iter().map(|placed| (placed.offset, placed.inst)).collect();
     let mode = case.waves[0].wave.mode;
-    let block = build::block(&GuestBlock { instructions }, case.target, mode).map_err(|trap| trap.to_string())?;
+    let machine = Machine { target: case.target, registers: RegisterFile::ALL };
+    let block = build::block(&GuestBlock { instructions }, machine, mode).map_err(|trap| trap.to_string())?;
     Ok(Listing(&block).to_string())
 }

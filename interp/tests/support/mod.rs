@@ -6,7 +6,8 @@ use gcnjit_interp::run::{Buffers, Machine};
 use gcnjit_isa::{Ext, Format, Gen, Inst, Mods, Op, Operand, Target};
 use gcnjit_rt::gds::Gds;
 use gcnjit_rt::lds::Lds;
-use gcnjit_rt::{Env, Memory, Mode, Trap, View, Wave};
+use gcnjit_rt::order::Order;
+use gcnjit_rt::{Env, Memory, Mode, RegisterFile, Trap, View, Wave};
 use std::sync::atomic::AtomicBool;
 
 /// MODE as compilers set it: nearest-even, f32 denormals flushed, f64 and f16 denormals kept, DX10 clamp, IEEE.
@@ -80,7 +81,9 @@ pub fn env<'a>(
     stop: &'a AtomicBool,
     slice: u64,
 ) -> Env<'a> {
-    Env { target, memory, scratch, lds, gds, stop, slice }
+    static ORDER: Order = Order::new();
+    let registers = RegisterFile::ALL;
+    Env { target, memory, scratch, registers, lds, gds, order: &ORDER, stop, slice }
 }
 
 /// An instruction with these operands and nothing else.

@@ -22,7 +22,7 @@ macro_rules! sopk { ($then:ident) => { $then! { Sopk;
     s_cbranch_i_fork   [0x11 0x11 0x10 0x10] ()         ! (b64, label) [EndsBlock, Reads(Exec), Writes(Exec)];
     s_getreg_b32       [0x12 0x12 0x11 0x11] (b32)      ! (simm16) [Reads(Mode), Host];
     s_setreg_b32       [0x13 0x13 0x12 0x12] ()         ! (b32, simm16) [Reads(Mode), Writes(Mode)];
-    s_getreg_regrd_b32 [0x14 0x14 0x13 0x13] (b32)      ? (simm16) [Reads(Mode), Host];
+    s_getreg_regrd_b32 [0x14 0x14 0x13 0x13] (b32)      ! (simm16) [EndsBlock];
     s_setreg_imm32_b32 [0x15 0x15 0x14 0x14] ()         ! (b32, simm16) [Reads(Mode), Writes(Mode)];
     s_call_b64         [   _    _    _ 0x15] (b64)      ! (label) [EndsBlock];
 } } }

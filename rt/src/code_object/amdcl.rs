@@ -269,7 +269,8 @@ fn kernel(
         abi: Abi::Amdcl,
         entry,
         descriptor: entry,
-        rsrc1: Rsrc1(granules | float_mode << 12 | DX10_CLAMP | ieee << 23),
+        // How the driver rounds the number of SGPRs up is not known: all of them.
+        rsrc1: Rsrc1(granules | 0xf << 6 | float_mode << 12 | DX10_CLAMP | ieee << 23),
         rsrc2,
         rsrc3: 0,
         user_sgprs,

@@ -17,7 +17,7 @@ mod yaml;
 
 use crate::memory::{Allocation, Memory, MemoryError, Piece};
 use crate::printf::Message;
-use gcnjit_isa::Target;
+use gcnjit_isa::{Gen, Target};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -356,6 +356,13 @@ impl Rsrc1 {
     /// VGPRs allocated.
     pub fn vgprs(self) -> usize {
         ((self.0 & 0x3f) as usize + 1) * 4
+    }
+
+    /// SGPRs allocated; VCC and what else takes numbers at the end is among them.
+    pub fn sgprs(self, generation: Gen) -> usize {
+        let field = (self.0 >> 6 & 15) as usize;
+        // gfx9 allocates in units of 16 and leaves the lowest bit clear.
+        if generation == Gen::Gfx9 { (field / 2 + 1) * 16 } else { (field + 1) * 8 }
     }
 
     /// MODE's rounding and denormal fields, in MODE's layout: its low byte.

@@ -50,8 +50,8 @@ impl RawCode {
             abi: Abi::Raw,
             entry: 0,
             descriptor: 0,
-            // f32 denormals are flushed, others kept; DX10_CLAMP and IEEE mode, as compilers set it.
-            rsrc1: Rsrc1((self.vgprs.clamp(1, 256).div_ceil(4) - 1) | 0xc0 << 12 | 1 << 21 | 1 << 23),
+            // All SGPRs; f32 denormals are flushed, others kept; DX10_CLAMP and IEEE mode, as compilers set it.
+            rsrc1: Rsrc1((self.vgprs.clamp(1, 256).div_ceil(4) - 1) | 0xf << 6 | 0xc0 << 12 | 1 << 21 | 1 << 23),
             rsrc2: Rsrc2(u32::from(self.scratch != 0) | (count as u32) << 1 | groups << 7 | items << 11),
             rsrc3: 0,
             user_sgprs,

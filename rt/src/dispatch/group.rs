@@ -1,6 +1,9 @@
 //! A resident work-group: its waves, its LDS, its place in scratch.
 
+use crate::engine::{Wait, WaitFor};
+use crate::gds::Gds;
 use crate::lds::Lds;
+use crate::order::Order;
 use crate::wave::Wave;
 
 /// What a wave does next.
@@ -10,8 +13,27 @@ pub(super) enum State {
     Ready,
     /// It waits at a barrier.
     Waiting,
+    /// It waits for waves that may be of other work-groups.
+    Parked(Wait),
     /// It has ended.
     Ended,
+}
+
+/// What ends the waits for other work-groups.
+#[derive(Clone, Copy)]
+pub(super) struct Events<'a> {
+    pub(super) gds: &'a Gds,
+    pub(super) order: &'a Order,
+}
+
+impl Events<'_> {
+    /// Whether wave `number` of the dispatch need not wait any more.
+    fn end(self, wait: Wait, number: u64) -> bool {
+        match wait.on {
+            WaitFor::Call(ticket) => self.gds.gws().is_called(ticket),
+            WaitFor::Turn => self.order.is_turn(number),
+        }
+    }
 }
 
 /// Room for a work-group of the size of a whole one, and the work-group that is in it.
@@ -45,9 +67,51 @@ impl Group {
         self.states.iter().all(|state| *state == State::Ended)
     }
 
+    /// Whether a wave can run.
+    pub(super) fn is_ready(&self) -> bool {
+        self.states.contains(&State::Ready)
+    }
+
+    /// The first wave that waits for other work-groups, and for what.
+    pub(super) fn parked(&self) -> Option<(&Wave, Wait)> {
+        self.waves.iter().zip(&self.states).find_map(|(wave, state)| match state {
+            State::Parked(wait) => Some((&**wave, *wait)),
+            _ => None,
+        })
+    }
+
+    /// Lets the parked waves go on whose waits are over, and returns whether a wave can run.
+    pub(super) fn wake(&mut self, events: Events<'_>) -> bool {
+        if self.parked().is_some() {
+            self.pass_ended(events.order);
+            for (wave, state) in self.waves.iter().zip(&mut self.states) {
+                if matches!(*state, State::Parked(wait) if events.end(wait, wave.number)) {
+                    *state = State::Ready;
+                }
+            }
+        }
+        self.is_ready()
+    }
+
+    /// Tells the order of the waves that have ended while the work-group has not.
+    fn pass_ended(&self, order: &Order) {
+        for (wave, _) in self.waves.iter().zip(&self.states).filter(|(_, state)| **state == State::Ended) {
+            order.pass(wave.number..wave.number + 1);
+        }
+    }
+
+    /// Takes its parked waves out of the queues that they wait in: they will not go on.
+    pub(super) fn withdraw(&self, gds: &Gds) {
+        for state in &self.states {
+            if let State::Parked(Wait { on: WaitFor::Call(ticket), .. }) = state {
+                gds.gws().withdraw(*ticket);
+            }
+        }
+    }
+
     /// Opens the barrier if all waves that have not ended wait at it.
     pub(super) fn open_barrier(&mut self) {
-        if !self.states.contains(&State::Ready) {
+        if !self.is_ready() && self.parked().is_none() {
             for state in self.states.iter_mut().filter(|state| **state == State::Waiting) {
                 *state = State::Ready;
             }

@@ -1,13 +1,15 @@
 //! A running dispatch: what its threads do.
 
 use super::error::{DispatchError, Fault, Stopped, Stopper};
-use super::group::{Group, State};
+use super::group::{Events, Group, State};
 use super::queue::{Alone, Choice, Queue};
 use super::{Launch, Options, Stats};
 use crate::engine::{Engine, Env, Stop};
+use crate::fault::{Cause, Trap};
 use crate::hardware::Hardware;
 use crate::lds;
 use crate::memory::View;
+use crate::order::Order;
 use crate::pool::Help;
 use crate::setup::{Items, Setup};
 use std::sync::atomic::Ordering::Relaxed;
@@ -23,6 +25,8 @@ const PATIENCE: Duration = Duration::from_micros(50);
 const FIRST_TURN: u64 = 8;
 /// How many rounds without a yield pass between looks at the clock.
 const CLOCK_PERIOD: u32 = 16;
+/// How long a thread rests that finds nothing to run.
+const REST: Duration = Duration::from_micros(50);
 
 /// A running dispatch, shared by its threads.
 pub(super) struct Job<'a, E> {
@@ -37,6 +41,7 @@ pub(super) struct Job<'a, E> {
     /// The next one to start.
     pub(super) next: Alone<AtomicU64>,
     pub(super) queue: Queue,
+    pub(super) order: Order,
     pub(super) stop: AtomicBool,
     pub(super) outcome: Mutex<Outcome>,
 }
@@ -92,6 +97,7 @@ impl<E: Engine> Job<'_, E> {
         let mut hand = None;
         while let Some(mut group) = self.next_group(&mut worker, hand) {
             if self.turn(&mut worker, &mut group).is_err() {
+                self.queue.abandon(group);
                 break;
             }
             hand = Some(group);
@@ -103,32 +109,65 @@ impl<E: Engine> Job<'_, E> {
     }
 
     /// What a thread with `hand` in hand goes on with.
-    fn next_group(&self, worker: &mut Worker<'_, E::Worker>, hand: Option<Group>) -> Option<Group> {
-        if self.stop.load(Relaxed) {
-            return None;
-        }
-        let choice = match hand {
-            Some(group) if self.queue.is_empty() && group.is_over() => Choice::Start(group, self.take()?),
-            Some(group) if self.queue.is_empty() && self.next.0.load(Relaxed) >= self.groups => Choice::Resume(group),
-            hand => self.queue.exchange(hand, || self.take())?,
-        };
-        Some(match choice {
-            Choice::Resume(group) => group,
-            Choice::Start(mut group, linear) => {
-                self.start(worker, &mut group, self.launch.geometry.group(linear));
-                group
+    fn next_group(&self, worker: &mut Worker<'_, E::Worker>, mut hand: Option<Group>) -> Option<Group> {
+        loop {
+            if self.stop.load(Relaxed) {
+                hand.into_iter().for_each(|group| self.queue.abandon(group));
+                return None;
             }
-        })
+            let alone = self.queue.is_empty();
+            let choice = match hand.take() {
+                Some(group) if alone && group.is_over() => match self.take() {
+                    Some(linear) => Choice::Start(group, linear),
+                    None => self.queue.exchange(Some(group), self.events(), || None)?,
+                },
+                Some(group) if alone && group.is_ready() && self.is_all_taken() => Choice::Resume(group),
+                hand => self.queue.exchange(hand, self.events(), || self.take())?,
+            };
+            match choice {
+                Choice::Resume(group) => return Some(group),
+                Choice::Start(mut group, linear) => {
+                    self.start(worker, &mut group, linear);
+                    return Some(group);
+                }
+                Choice::Rest => {
+                    self.call_help(worker);
+                    thread::sleep(REST);
+                }
+                Choice::Deadlock(group) => {
+                    self.fail_deadlocked(&group);
+                    hand = Some(group);
+                }
+            }
+        }
+    }
+
+    /// Names the wave that waits for ever.
+    fn fail_deadlocked(&self, group: &Group) {
+        let (wave, wait) = group.parked().expect("a work-group that can't run has a wave that is parked");
+        let trap = Trap::Fault { cause: Cause::Deadlock, address: wait.pc, lane: 0, pc: wait.pc };
+        let (kernel, target) = (&self.launch.kernel.code().name, self.launch.kernel.target());
+        self.fail(DispatchError::Fault(Box::new(Fault::new(trap, wave, kernel, &self.view, target))));
+    }
+
+    fn events(&self) -> Events<'_> {
+        Events { gds: &self.hardware.gds, order: &self.order }
+    }
+
+    /// Whether all work-groups of the grid have been started.
+    fn is_all_taken(&self) -> bool {
+        self.next.0.load(Relaxed) >= self.groups
     }
 
     /// The next work-group of the grid. The counter can't wrap: it passes the end by few a thread.
     fn take(&self) -> Option<u64> {
-        let more = self.next.0.load(Relaxed) < self.groups;
-        more.then(|| self.next.0.fetch_add(1, Relaxed)).filter(|linear| *linear < self.groups)
+        (!self.is_all_taken()).then(|| self.next.0.fetch_add(1, Relaxed)).filter(|linear| *linear < self.groups)
     }
 
     /// Puts LDS and waves in their initial state.
-    fn start(&self, worker: &mut Worker<'_, E::Worker>, group: &mut Group, coordinates: [u32; 3]) {
+    fn start(&self, worker: &mut Worker<'_, E::Worker>, group: &mut Group, linear: u64) {
+        let coordinates = self.launch.geometry.group(linear);
+        let number = linear * group.waves.len() as u64;
         let size = self.launch.geometry.group_size(coordinates);
         if worker.items.size != size {
             worker.items = Items::new(size);
@@ -137,6 +176,7 @@ impl<E: Engine> Job<'_, E> {
         let count = worker.items.waves.len();
         for (index, wave) in group.waves[..count].iter_mut().enumerate() {
             self.setup.start(wave, coordinates, index, &worker.items, group.slot + index as u64);
+            wave.number = number + index as u64;
         }
         group.states.clear();
         group.states.resize(count, State::Ready);
@@ -149,12 +189,14 @@ impl<E: Engine> Job<'_, E> {
         group.begun = true;
         let budget = self.options.slice.saturating_mul(slices * group.states.len() as u64);
         let mut spent = 0u64;
-        while !group.is_over() && spent < budget {
+        while group.wake(self.events()) && spent < budget {
             self.look_outside(worker, group)?;
             spent = spent.saturating_add(self.round(worker, group)?);
             group.open_barrier();
         }
         if group.is_over() {
+            let first = group.waves[0].number;
+            self.order.pass(first..first + group.waves.len() as u64);
             worker.stats.groups += 1;
             worker.stats.waves += group.states.len() as u64;
             worker.stats.wave_instructions += group.executed();
@@ -180,8 +222,10 @@ impl<E: Engine> Job<'_, E> {
             target: self.launch.kernel.target(),
             memory: &self.view,
             scratch: self.setup.scratch.address(),
+            registers: self.setup.registers,
             lds: &group.lds,
             gds: &self.hardware.gds,
+            order: &self.order,
             stop: &self.stop,
             slice: self.options.slice,
         };
@@ -199,6 +243,7 @@ impl<E: Engine> Job<'_, E> {
         let (state, spent) = match stop {
             Stop::End => (State::Ended, executed),
             Stop::Barrier => (State::Waiting, executed),
+            Stop::Wait(wait) => (State::Parked(wait), executed),
             Stop::Yield => {
                 worker.rounds = CLOCK_PERIOD;
                 (State::Ready, executed.max(self.options.slice))

@@ -3,8 +3,9 @@
 //! A work-group has a turn on one thread, in which its waves run one after the other, each until it ends, waits at a
 //! barrier or has used up its slice; the barrier opens when all waves that have not ended wait at it. A work-group that
 //! is not over after its turn gives way to others: up to [`RESIDENT_WAVES`] waves are under way at the same time, so
-//! kernels whose work-groups wait for each other get on as they do on a GPU that such a grid fits on. Work-groups are
-//! started in order by a counter, so memory does not grow with the grid.
+//! kernels whose work-groups wait for each other get on as they do on a GPU that such a grid fits on: those that look
+//! for each other in memory, and those that meet by global wave sync or ordered append, whose waves are parked meanwhile.
+//! Work-groups are started in order by a counter, so memory does not grow with the grid.
 //!
 //! The calling thread works too, and calls helpers from the device's pool once the grid has shown to be worth waking
 //! them. The first fault stops the dispatch; so do a deadline and a cancellation, which are looked for before every
@@ -24,6 +25,7 @@ use crate::hardware::Hardware;
 use crate::kernarg::Kernarg;
 use crate::lds;
 use crate::memory::Memory;
+use crate::order::Order;
 use crate::setup::{Scratch, Setup};
 use crate::wave::LANES;
 use job::{Caller, Job};
@@ -123,11 +125,15 @@ pub fn dispatch<E: Engine>(
         groups,
         next: Alone(AtomicU64::new(0)),
         queue: Queue::new(room as usize, waves as usize),
+        order: Order::new(),
         stop: AtomicBool::new(false),
         outcome: Mutex::default(),
     };
     let since = Instant::now();
     hardware.pool.with_help(threads - 1, &|_| job.work(None), |help| job.work(Some(Caller { help, since })));
+    for group in job.queue.into_waiting() {
+        group.withdraw(&hardware.gds);
+    }
     let outcome = job.outcome.into_inner().unwrap_or_else(PoisonError::into_inner);
     match outcome.error {
         Some(error) => Err(error),

@@ -3,8 +3,11 @@
 //! Work-groups are started in order. One that is not over when its turn is waits in line, and threads take turns
 //! between starting another and going on with the one that has waited longest. So as long as there is room, work-groups
 //! that wait for later ones get them, and none starves; without such work-groups, few are ever resident.
+//!
+//! A work-group whose waves are all parked is passed over until one of them can go on. When all residents are in line,
+//! none can go on and none can be started, nothing will ever happen again: a deadlock.
 
-use super::group::Group;
+use super::group::{Events, Group};
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
@@ -43,6 +46,10 @@ pub(super) enum Choice {
     Resume(Group),
     /// Start this work-group of the grid.
     Start(Group, u64),
+    /// Wait a little: all work-groups in line wait for some that other threads have in hand.
+    Rest,
+    /// All wait for ever; this one has waited longest.
+    Deadlock(Group),
 }
 
 impl Queue {
@@ -57,22 +64,38 @@ impl Queue {
     }
 
     /// Gives back what a thread has in hand and chooses what it does next. `take` takes a work-group of the grid; it
-    /// is only called if there is room.
-    pub(super) fn exchange(&self, hand: Option<Group>, take: impl Fn() -> Option<u64>) -> Option<Choice> {
+    /// is only called if there is room. `None` if there is nothing left for the thread.
+    pub(super) fn exchange(
+        &self,
+        hand: Option<Group>,
+        events: Events<'_>,
+        take: impl Fn() -> Option<u64>,
+    ) -> Option<Choice> {
         let mut line = self.line.lock().unwrap_or_else(PoisonError::into_inner);
         match hand {
             Some(group) if group.is_over() => line.spare.push(group),
             Some(group) => line.waiting.push_back(group),
             None => {}
         }
-        let choice = if line.started && !line.waiting.is_empty() { None } else { self.start(&mut line, take) };
+        let choice = if line.started && !line.waiting.is_empty() { None } else { self.start(&mut line, &take) };
         line.started = choice.is_some();
-        let choice = choice.or_else(|| line.waiting.pop_front().map(Choice::Resume));
+        let choice = choice.or_else(|| line.resume(events)).or_else(|| self.start(&mut line, &take));
+        let choice = choice.or_else(|| line.nothing_to_run());
         self.waiting.0.store(line.waiting.len(), Relaxed);
         choice
     }
 
-    fn start(&self, line: &mut Line, take: impl Fn() -> Option<u64>) -> Option<Choice> {
+    /// Puts a work-group back in line that a thread will not go on with.
+    pub(super) fn abandon(&self, group: Group) {
+        self.line.lock().unwrap_or_else(PoisonError::into_inner).waiting.push_back(group);
+    }
+
+    /// Those that are in line.
+    pub(super) fn into_waiting(self) -> VecDeque<Group> {
+        self.line.into_inner().unwrap_or_else(PoisonError::into_inner).waiting
+    }
+
+    fn start(&self, line: &mut Line, take: &impl Fn() -> Option<u64>) -> Option<Choice> {
         if line.spare.is_empty() && line.made == self.room {
             return None;
         }
@@ -82,5 +105,22 @@ impl Queue {
             Group::new(line.made - 1, self.waves)
         });
         Some(Choice::Start(group, linear))
+    }
+}
+
+impl Line {
+    /// The first that can run.
+    fn resume(&mut self, events: Events<'_>) -> Option<Choice> {
+        let ready = self.waiting.iter_mut().position(|group| group.wake(events))?;
+        self.waiting.remove(ready).map(Choice::Resume)
+    }
+
+    /// What it means that none can.
+    fn nothing_to_run(&mut self) -> Option<Choice> {
+        if self.waiting.is_empty() {
+            return None;
+        }
+        let in_hand = self.made - self.spare.len() - self.waiting.len();
+        if in_hand > 0 { Some(Choice::Rest) } else { self.waiting.pop_front().map(Choice::Deadlock) }
     }
 }

@@ -5,7 +5,7 @@ use super::address::{Shape, Spot};
 use super::float::{self, Float};
 use super::lanes::each;
 use super::pieces::Pieces;
-use gcnjit_rt::lds::Lds;
+use gcnjit_rt::lds::Reach;
 use gcnjit_rt::{Mode, Wave};
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -86,7 +86,7 @@ trait Word: Copy + Eq {
     /// # Safety
     /// The value at `at` may be read and written, by this thread only.
     unsafe fn local(kind: Kind, at: *mut u8, a: Self, b: Self, mode: Mode) -> Self;
-    fn lds(lds: &Lds, address: u32, kind: Kind, a: Self, b: Self, mode: Mode) -> Self;
+    fn lds(lds: Reach<'_>, address: u32, kind: Kind, a: Self, b: Self, mode: Mode) -> Self;
 }
 
 macro_rules! word {
@@ -205,7 +205,7 @@ macro_rules! word {
                 }
             }
 
-            fn lds(lds: &Lds, address: u32, kind: Kind, a: $word, b: $word, mode: Mode) -> $word {
+            fn lds(lds: Reach<'_>, address: u32, kind: Kind, a: $word, b: $word, mode: Mode) -> $word {
                 lds.$lds(address, |old| Self::apply(kind, old, a, b, mode))
             }
         }
@@ -284,7 +284,7 @@ fn combined<W: Word>(kind: Kind, atomic: &Atomic, wave: &Wave, spot: &Spot, loca
 /// # Safety
 /// Pieces are null, may be written and are aligned, or are LDS addresses of local lanes; the registers exist.
 #[cold]
-pub(super) unsafe fn run_pieces(atomic: &Atomic, wave: &mut Wave, lds: &Lds, pieces: &Pieces) {
+pub(super) unsafe fn run_pieces(atomic: &Atomic, wave: &mut Wave, lds: Reach<'_>, pieces: &Pieces) {
     for lane in each(pieces.exec) {
         // SAFETY: the caller's contract.
         unsafe {
@@ -297,7 +297,7 @@ pub(super) unsafe fn run_pieces(atomic: &Atomic, wave: &mut Wave, lds: &Lds, pie
     }
 }
 
-unsafe fn piece<W: Word>(atomic: &Atomic, wave: &mut Wave, lds: &Lds, pieces: &Pieces, lane: usize) {
+unsafe fn piece<W: Word>(atomic: &Atomic, wave: &mut Wave, lds: Reach<'_>, pieces: &Pieces, lane: usize) {
     let at = pieces.at[0][lane];
     let (a, b) = (W::get(wave, atomic.a, lane), W::get(wave, atomic.b, lane));
     let old = if pieces.local >> lane & 1 != 0 {

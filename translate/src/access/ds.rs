@@ -1,6 +1,6 @@
 //! DS: the local data share, the global one, and lane movement.
 //!
-//! An address is `VGPR + offset` modulo 2³², at any alignment; M0's limit on LDS is ignored. GDS addresses count from
+//! An address is `VGPR + offset` modulo 2³², at any alignment; up to gfx8 M0 is the limit of LDS. GDS addresses count from
 //! the base in the high half of M0. Instructions with two addresses do the first of all lanes, then the second.
 
 use super::address::{Rows, Shape, Site, Spot};
@@ -11,7 +11,7 @@ use super::select::{Selected, What, nothing, optional_vgpr, vgpr};
 use super::{Action, Bad, Fields, Linear, Run, Second, ZERO};
 use gcnjit_isa::{Ds, Gen, Inst, Note, Operand};
 use gcnjit_rt::gds::Gds;
-use gcnjit_rt::lds::Lds;
+use gcnjit_rt::lds::Reach;
 use gcnjit_rt::wave::reg;
 use gcnjit_rt::{Env, Row, Wave};
 
@@ -278,9 +278,9 @@ unsafe fn single<L: Level>(f: &Fields, wave: &mut Wave, env: &Env<'_>, _: &mut S
     }
     // SAFETY: the caller enabled the features; a located spot is inside of the LDS.
     unsafe {
-        match spot::<L>(f.row(wave, 0), Some(f.address), f, f.offset as u32, exec, env.lds) {
+        match spot::<L>(f.row(wave, 0), Some(f.address), f, f.offset as u32, exec, f.lds(wave, env)) {
             Some(spot) => act(f, wave, f.data, &spot),
-            None => apart(f, wave, env.lds, 0),
+            None => apart(f, wave, f.lds(wave, env), 0),
         }
     }
     Ok(())
@@ -297,7 +297,7 @@ unsafe fn spot<L: Level>(
     f: &Fields,
     offset: u32,
     exec: u64,
-    lds: &Lds,
+    lds: Reach<'_>,
 ) -> Option<Spot> {
     let start = lds.as_ptr().expose_provenance() as u64;
     let rows = Rows { lo: row, vgpr, hi: None, add: start + u64::from(offset) };
@@ -310,7 +310,14 @@ unsafe fn spot<L: Level>(
 /// # Safety
 /// The features of `L` are enabled.
 #[inline(always)]
-unsafe fn hull<L: Level>(row: &Row, vgpr: Option<usize>, low: u32, bytes: u32, exec: u64, lds: &Lds) -> Option<Spot> {
+unsafe fn hull<L: Level>(
+    row: &Row,
+    vgpr: Option<usize>,
+    low: u32,
+    bytes: u32,
+    exec: u64,
+    lds: Reach<'_>,
+) -> Option<Spot> {
     let start = lds.as_ptr().expose_provenance() as u64;
     let rows = Rows { lo: row, vgpr, hi: None, add: start + u64::from(low) };
     // SAFETY: the caller enabled the features; the LDS has `size` bytes.
@@ -338,7 +345,7 @@ unsafe fn pair<L: Level>(f: &Fields, wave: &mut Wave, env: &Env<'_>, _: &mut Sit
     let exec = wave.exec();
     let Some(second) = f.second.filter(|_| exec != 0) else { return Ok(()) };
     if matches!(f.action, Action::Atomic(_)) {
-        apart(f, wave, env.lds, 0);
+        apart(f, wave, f.lds(wave, env), 0);
         return Ok(());
     }
     // A result of the first pass may be in the address register.
@@ -350,7 +357,7 @@ unsafe fn pair<L: Level>(f: &Fields, wave: &mut Wave, env: &Env<'_>, _: &mut Sit
         // SAFETY: the caller enabled the features; every lane's bytes from the lower address to the end of the higher
         // one are inside of the LDS.
         unsafe {
-            if let Some(hull) = hull::<L>(row, vgpr, low, high - low + f.bytes, exec, env.lds) {
+            if let Some(hull) = hull::<L>(row, vgpr, low, high - low + f.bytes, exec, f.lds(wave, env)) {
                 act(f, wave, f.data, &hull.moved(f.offset as u32 - low));
                 act(f, wave, second.data, &hull.moved(second.offset - low));
                 return Ok(());
@@ -361,11 +368,11 @@ unsafe fn pair<L: Level>(f: &Fields, wave: &mut Wave, env: &Env<'_>, _: &mut Sit
         let (row, vgpr) = if clobbers { (&copy, None) } else { (f.row(wave, 0), Some(f.address)) };
         // SAFETY: the caller enabled the features; a located spot is inside of the LDS.
         unsafe {
-            match spot::<L>(row, vgpr, f, offset, exec, env.lds) {
+            match spot::<L>(row, vgpr, f, offset, exec, f.lds(wave, env)) {
                 Some(spot) => act(f, wave, data, &spot),
                 None => {
                     let row = *row;
-                    pass(f, wave, env.lds, exec, data, |lane| row[lane].wrapping_add(offset));
+                    pass(f, wave, f.lds(wave, env), exec, data, |lane| row[lane].wrapping_add(offset));
                 }
             }
         }
@@ -374,40 +381,40 @@ unsafe fn pair<L: Level>(f: &Fields, wave: &mut Wave, env: &Env<'_>, _: &mut Sit
 }
 
 /// Either data share, as the lane-by-lane path sees it.
-trait Share {
-    fn load<const N: usize>(&self, address: u32) -> [u8; N];
-    fn store<const N: usize>(&self, address: u32, data: [u8; N]);
-    fn atomic_u32(&self, address: u32, f: impl FnOnce(u32) -> u32) -> u32;
-    fn atomic_u64(&self, address: u32, f: impl FnOnce(u64) -> u64) -> u64;
+trait Share: Copy {
+    fn load<const N: usize>(self, address: u32) -> [u8; N];
+    fn store<const N: usize>(self, address: u32, data: [u8; N]);
+    fn atomic_u32(self, address: u32, f: impl FnOnce(u32) -> u32) -> u32;
+    fn atomic_u64(self, address: u32, f: impl FnOnce(u64) -> u64) -> u64;
 }
 
 macro_rules! share {
-    ($ty:ident) => {
+    ($ty:ty, $of:ident) => {
         impl Share for $ty {
-            fn load<const N: usize>(&self, address: u32) -> [u8; N] {
-                $ty::load(self, address)
+            fn load<const N: usize>(self, address: u32) -> [u8; N] {
+                $of::load(self, address)
             }
 
-            fn store<const N: usize>(&self, address: u32, data: [u8; N]) {
-                $ty::store(self, address, data);
+            fn store<const N: usize>(self, address: u32, data: [u8; N]) {
+                $of::store(self, address, data);
             }
 
-            fn atomic_u32(&self, address: u32, f: impl FnOnce(u32) -> u32) -> u32 {
-                $ty::atomic_u32(self, address, f)
+            fn atomic_u32(self, address: u32, f: impl FnOnce(u32) -> u32) -> u32 {
+                $of::atomic_u32(self, address, f)
             }
 
-            fn atomic_u64(&self, address: u32, f: impl FnOnce(u64) -> u64) -> u64 {
-                $ty::atomic_u64(self, address, f)
+            fn atomic_u64(self, address: u32, f: impl FnOnce(u64) -> u64) -> u64 {
+                $of::atomic_u64(self, address, f)
             }
         }
     };
 }
-share! { Lds }
-share! { Gds }
+share! { Reach<'_>, Reach }
+share! { &Gds, Gds }
 
 /// Lane by lane.
 #[inline(never)]
-fn apart<S: Share>(f: &Fields, wave: &mut Wave, share: &S, base: u32) {
+fn apart<S: Share>(f: &Fields, wave: &mut Wave, share: S, base: u32) {
     let (exec, row) = (wave.exec(), *f.row(wave, 0));
     let at = |lane: usize, offset: u32| base.wrapping_add(row[lane]).wrapping_add(offset);
     if let Action::Atomic(atomic) = &f.action {
@@ -424,7 +431,7 @@ fn apart<S: Share>(f: &Fields, wave: &mut Wave, share: &S, base: u32) {
 }
 
 /// Loads or stores one address of every lane.
-fn pass<S: Share>(f: &Fields, wave: &mut Wave, share: &S, exec: u64, data: usize, at: impl Fn(usize) -> u32) {
+fn pass<S: Share>(f: &Fields, wave: &mut Wave, share: S, exec: u64, data: usize, at: impl Fn(usize) -> u32) {
     for lane in each(exec) {
         match &f.action {
             Action::Load(form, _) => load(*form, wave, share, lane, at(lane), data),
@@ -435,7 +442,7 @@ fn pass<S: Share>(f: &Fields, wave: &mut Wave, share: &S, exec: u64, data: usize
 }
 
 /// An atomic of one lane; sources are read before results are written.
-fn exchange<S: Share>(atomic: &Atomic, wave: &mut Wave, share: &S, lane: usize, at: u32, second: Option<(u32, usize)>) {
+fn exchange<S: Share>(atomic: &Atomic, wave: &mut Wave, share: S, lane: usize, at: u32, second: Option<(u32, usize)>) {
     let value = |first: usize| {
         let high = if atomic.wide { u64::from(wave.vgpr[first + 1][lane]) << 32 } else { 0 };
         u64::from(wave.vgpr[first][lane]) | high
@@ -457,7 +464,7 @@ fn exchange<S: Share>(atomic: &Atomic, wave: &mut Wave, share: &S, lane: usize, 
     }
 }
 
-fn load<S: Share>(form: Form, wave: &mut Wave, share: &S, lane: usize, at: u32, data: usize) {
+fn load<S: Share>(form: Form, wave: &mut Wave, share: S, lane: usize, at: u32, data: usize) {
     let mut rows = |dwords: &[u8]| {
         for (k, dword) in dwords.chunks_exact(4).enumerate() {
             wave.vgpr[data + k][lane] = u32::from_le_bytes([dword[0], dword[1], dword[2], dword[3]]);
@@ -479,7 +486,7 @@ fn load<S: Share>(form: Form, wave: &mut Wave, share: &S, lane: usize, at: u32, 
     }
 }
 
-fn store<S: Share>(form: Form, wave: &Wave, share: &S, lane: usize, at: u32, data: usize) {
+fn store<S: Share>(form: Form, wave: &Wave, share: S, lane: usize, at: u32, data: usize) {
     let high = matches!(form, Form::U8Hi | Form::I8Hi | Form::U16Hi);
     let small = wave.vgpr[data][lane] >> if high { 16 } else { 0 };
     match form.bytes() {
@@ -502,7 +509,7 @@ unsafe fn global(f: &Fields, wave: &mut Wave, env: &Env<'_>, _: &mut Site) -> Re
 }
 
 /// What `change` makes of the word at `at`, which is returned.
-fn replace<S: Share>(share: &S, wide: bool, at: u32, change: impl FnOnce(u64) -> u64) -> u64 {
+fn replace<S: Share>(share: S, wide: bool, at: u32, change: impl FnOnce(u64) -> u64) -> u64 {
     if wide { share.atomic_u64(at, change) } else { share.atomic_u32(at, |old| change(old.into()) as u32).into() }
 }
 
@@ -511,12 +518,12 @@ unsafe fn within(f: &Fields, wave: &mut Wave, env: &Env<'_>, _: &mut Site) -> Re
     if f.mem.gds {
         within_share(f, wave, env.gds, wave.sgpr[reg::M0] >> 16)
     } else {
-        within_share(f, wave, env.lds, 0)
+        within_share(f, wave, f.lds(wave, env), 0)
     }
     Ok(())
 }
 
-fn within_share<S: Share>(f: &Fields, wave: &Wave, share: &S, base: u32) {
+fn within_share<S: Share>(f: &Fields, wave: &Wave, share: S, base: u32) {
     let Action::Atomic(Atomic { kind, wide, .. }) = f.action else { return };
     for lane in each(wave.exec()) {
         let address = f.row(wave, 0)[lane];
@@ -537,6 +544,7 @@ fn within_share<S: Share>(f: &Fields, wave: &Wave, share: &S, base: u32) {
 /// Dwords of the data that are negative replace memory's, as positive ones; the old dwords are returned.
 unsafe fn exchange_marked(f: &Fields, wave: &mut Wave, env: &Env<'_>, _: &mut Site) -> Result<(), Bad> {
     let base = if f.mem.gds { wave.sgpr[reg::M0] >> 16 } else { 0 };
+    let lds = f.lds(wave, env);
     for lane in each(wave.exec()) {
         let start = base.wrapping_add(f.row(wave, 0)[lane]).wrapping_add(f.offset as u32);
         let data: [u32; 4] = std::array::from_fn(|k| wave.vgpr[(f.moved + k) & 255][lane]);
@@ -544,7 +552,7 @@ unsafe fn exchange_marked(f: &Fields, wave: &mut Wave, env: &Env<'_>, _: &mut Si
             let change = |old| if (data as i32) < 0 { data & 0x7fff_ffff } else { old };
             let at = start.wrapping_add(4 * k as u32);
             wave.vgpr[f.data + k][lane] =
-                if f.mem.gds { env.gds.atomic_u32(at, change) } else { env.lds.atomic_u32(at, change) };
+                if f.mem.gds { env.gds.atomic_u32(at, change) } else { lds.atomic_u32(at, change) };
         }
     }
     Ok(())
@@ -556,9 +564,9 @@ unsafe fn by_lane(f: &Fields, wave: &mut Wave, env: &Env<'_>, _: &mut Site) -> R
     for lane in each(wave.exec()) {
         let at = (m0 & 0xffff) + f.offset as u32 + 4 * lane as u32;
         match (f.write, f.mem.gds) {
-            (false, false) => load(Form::B32, wave, env.lds, lane, at, f.data),
+            (false, false) => load(Form::B32, wave, f.lds(wave, env), lane, at, f.data),
             (false, true) => load(Form::B32, wave, env.gds, lane, at, f.data),
-            (true, false) => store(Form::B32, wave, env.lds, lane, at, f.data),
+            (true, false) => store(Form::B32, wave, f.lds(wave, env), lane, at, f.data),
             (true, true) => store(Form::B32, wave, env.gds, lane, at, f.data),
         }
     }

@@ -33,6 +33,7 @@ use address::{Rows, Spot};
 use atomic::Atomic;
 use cell::{Form, Mover};
 use gcnjit_isa::{Gen, Inst, Mem, Target};
+use gcnjit_rt::lds::Reach;
 use gcnjit_rt::wave::reg;
 use gcnjit_rt::{Cause, Env, Row, Trap, Wave};
 use lanes::Level;
@@ -357,6 +358,12 @@ impl Fields {
         }
     }
 
+    /// LDS as DS instructions reach it: up to gfx8 M0 is its limit. FLAT reaches all of it.
+    #[inline(always)]
+    fn lds<'a>(&self, wave: &Wave, env: &Env<'a>) -> Reach<'a> {
+        if self.generation >= Gen::Gfx9 { env.lds.whole() } else { env.lds.below(wave.sgpr[reg::M0]) }
+    }
+
     /// Where lane 0's dword is in LDS, for moves between memory and LDS: at M0's low half, from gfx8 on plus the offset.
     fn lds_start(&self, wave: &Wave) -> u32 {
         let offset = if self.generation >= Gen::Gfx8 { self.offset as u32 } else { 0 };
@@ -410,7 +417,7 @@ impl Fields {
             match &self.action {
                 Action::Load(form, _) => cell::load_pieces(*form, wave, self.data, pieces),
                 Action::Store(form, _) => cell::store_pieces(*form, wave, self.data, pieces),
-                Action::Atomic(atomic) => atomic::run_pieces(atomic, wave, env.lds, pieces),
+                Action::Atomic(atomic) => atomic::run_pieces(atomic, wave, env.lds.whole(), pieces),
                 Action::LoadToLds(form) => cell::load_pieces_to_lds(*form, env.lds, pieces, self.lds_start(wave)),
                 Action::StoreFromLds => cell::store_pieces_from_lds(env.lds, pieces, self.lds_start(wave)),
                 _ => {}

@@ -3,6 +3,7 @@
 
 use super::Bad;
 use super::lanes::each;
+use gcnjit_rt::lds::Reach;
 use gcnjit_rt::{Cause, Env};
 use std::ptr::{null_mut, without_provenance_mut};
 
@@ -60,7 +61,7 @@ impl Pieces {
                     }
                     Unit::Lds(address) => {
                         pieces.local |= 1 << lane;
-                        lds(env, address, cut)
+                        local(env.lds.whole(), address, cut)
                     }
                 };
             }
@@ -78,12 +79,12 @@ fn check(env: &Env<'_>, address: u64, len: u64, cut: Cut) -> Result<*mut u8, Cau
     Ok(at)
 }
 
-/// The pointer to a unit at an LDS address, or null. Atomics get the address itself, and go through `Lds`.
-fn lds(env: &Env<'_>, address: u64, cut: Cut) -> *mut u8 {
-    let inside = address + u64::from(cut.bytes) <= u64::from(env.lds.size());
+/// The pointer to a unit at an LDS address, or null. Atomics get the address itself, and go through `Reach`.
+fn local(lds: Reach<'_>, address: u64, cut: Cut) -> *mut u8 {
+    let inside = address + u64::from(cut.bytes) <= u64::from(lds.size());
     match inside {
         _ if cut.atomic => without_provenance_mut(address as usize),
-        true => env.lds.as_ptr().wrapping_add(address as usize),
+        true => lds.as_ptr().wrapping_add(address as usize),
         false => null_mut(),
     }
 }

@@ -2,9 +2,11 @@
 
 use super::*;
 use gcnjit_isa::{Ds, Ext, Flat, Format, Mods, Mubuf, Op, Operand, Smem};
+use gcnjit_rt::RegisterFile;
 use gcnjit_rt::gds::Gds;
 use gcnjit_rt::lds::Lds;
 use gcnjit_rt::memory::{LDS_APERTURE, Memory, PRIVATE_APERTURE, Piece};
+use gcnjit_rt::order::Order;
 use gcnjit_rt::{View, wave::reg};
 use std::sync::atomic::AtomicBool;
 
@@ -48,7 +50,9 @@ impl World {
 
     fn env(&self, target: Target) -> Env<'_> {
         let World { view, lds, gds, stop, .. } = self;
-        Env { target, memory: view, scratch: self.data, lds, gds, stop, slice: 1 }
+        static ORDER: Order = Order::new();
+        let registers = RegisterFile::ALL;
+        Env { target, memory: view, scratch: self.data, registers, lds, gds, order: &ORDER, stop, slice: 1 }
     }
 
     fn bytes(&self) -> (Vec<u8>, Vec<u8>) {
@@ -92,6 +96,8 @@ fn layouts(bytes: u32) -> Vec<Row> {
 
 fn wave(exec: u64) -> Box<Wave> {
     let mut wave = Wave::new();
+    // As compilers leave it: no limit of LDS.
+    wave.sgpr[reg::M0] = u32::MAX;
     for (r, row) in wave.vgpr.iter_mut().enumerate() {
         *row = std::array::from_fn(|i| hash((r * 64 + i) as u32));
     }

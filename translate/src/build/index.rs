@@ -1,5 +1,7 @@
 //! VGPR indexing by M0 (gfx8, gfx9): bits 7:0 are added to the numbers of the VGPRs that vector ALU instructions name,
-//! where bits 15:12 ask for it: sources 0 to 2, and the result with the accumulator that goes with it.
+//! where bits 15:12 ask for it: sources 0 to 2, and the result with the accumulator that goes with it. Relative moves
+//! add all of M0. Where that is out of range of the wave's registers, a source is v0, and the instruction writes nothing
+//! if a result is.
 
 use super::Builder;
 use crate::lane::{Term, Value};
@@ -20,6 +22,8 @@ pub(super) enum Indexing {
     For(u32),
     /// On, for the operands that M0 says when the code runs.
     ByM0,
+    /// For the instruction in hand, by all of M0, for the operands whose bits are set.
+    Relative(u32),
 }
 
 impl Indexing {
@@ -49,6 +53,7 @@ impl Builder {
     /// What is added to the number of a VGPR at `place`.
     fn index_at(&mut self, place: usize) -> Option<Value> {
         let m0 = match self.indexing {
+            Indexing::Relative(operands) if operands >> place & 1 != 0 => return Some(self.m0()),
             Indexing::For(operands) if operands >> place & 1 != 0 => self.m0(),
             Indexing::ByM0 if place <= RESULT => self.m0(),
             _ => return None,
@@ -62,20 +67,45 @@ impl Builder {
         Some(self.select(asked, index, zero))
     }
 
-    /// The VGPR that a vector ALU instruction names at `place`.
-    pub(super) fn vgpr_operand(&mut self, register: u8, place: usize) -> Value {
+    /// The number of the first of `dwords` VGPRs, `register` and `index`, if they all exist; else 0. And whether they do.
+    fn further(&mut self, register: u8, dwords: u8, index: Value) -> (Value, Value) {
+        let taken = u32::from(register) + u32::from(dwords.max(1)) - 1;
+        let room = u32::from(self.registers.vgprs).saturating_sub(taken);
+        let (room, first, zero) = (self.b32(room), self.b32(register.into()), self.b32(0));
+        let (inside, number) = (self.ult(index, room), self.add(first, index));
+        (inside, self.select(inside, number, zero))
+    }
+
+    /// Dword `dword` of the `dwords` VGPRs from `first` on that a vector ALU instruction names at `place`.
+    pub(super) fn vgpr_operand(&mut self, first: u8, dwords: u8, dword: u8, place: usize) -> Value {
         match self.index_at(place) {
-            None => self.vgpr(register),
-            Some(index) => self.vgpr_at(register, index),
+            None => self.vgpr(first.wrapping_add(dword)),
+            Some(index) => {
+                let (_, number) = self.further(first, dwords, index);
+                self.vgpr_at(dword, number)
+            }
         }
     }
 
-    /// Writes the lanes of `enabled` of it.
+    /// Writes the lanes of `enabled` of VGPR `register` at `place`. None are if a result [is out of
+    /// range](Builder::results_exist).
     pub(super) fn set_vgpr_operand(&mut self, register: u8, place: usize, value: Value, enabled: Value) {
         match self.index_at(place) {
             None => self.set_vgpr_under(register, value, enabled),
             Some(index) => self.set_vgpr_at(register, index, value, enabled),
         }
+    }
+
+    /// Whether all results that are indexed exist; `None` if none is.
+    pub(super) fn results_exist(&mut self, inst: &Inst) -> Option<Value> {
+        let mut all = None;
+        for (i, ty) in inst.op.info().dsts.iter().enumerate() {
+            let Operand::Vgpr(first) = inst.dst[i] else { continue };
+            let Some(index) = self.index_at(place_of_result(i)) else { continue };
+            let (exists, _) = self.further(first, ty.dwords(), index);
+            all = Some(all.map_or(exists, |all| self.and(all, exists)));
+        }
+        all
     }
 
     /// Has operands indexed otherwise; the result is how they were.

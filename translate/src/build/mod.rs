@@ -31,6 +31,7 @@ mod vop3;
 mod vop3p;
 mod vopc;
 
+use crate::Machine;
 use crate::access::Access;
 use crate::cfg::{GuestBlock, ends_block};
 use crate::defect;
@@ -40,7 +41,7 @@ use crate::pass::scalars::Scalars;
 use crate::wide;
 use gcnjit_isa::{Gen, Inst, Operand, Target};
 use gcnjit_rt::wave::reg;
-use gcnjit_rt::{Mode, Trap};
+use gcnjit_rt::{Mode, RegisterFile, Trap};
 use std::ops::{Deref, DerefMut};
 
 /// Lane operations after which a segment is cut at the next instruction: longer chains only add latency.
@@ -50,9 +51,9 @@ const LONG_SEGMENT: usize = 48;
 pub type Result<T = (), E = Box<Trap>> = std::result::Result<T, E>;
 
 /// Builds the lane IR of a guest block for waves in `mode`.
-pub fn block(guest: &GuestBlock, target: Target, mode: Mode) -> Result<Block> {
+pub fn block(guest: &GuestBlock, machine: Machine, mode: Mode) -> Result<Block> {
     let mode = defect::mode(mode);
-    let mut b = Builder::new(guest.start(), target, mode);
+    let mut b = Builder::new(guest.start(), machine, mode);
     let end = guest.end();
     let mut term = Term::Jump(end);
     for (pc, inst) in &guest.instructions {
@@ -78,6 +79,8 @@ pub struct Builder {
     regs: regs::Regs,
     /// The processor.
     pub target: Target,
+    /// What waves own of the registers.
+    pub registers: RegisterFile,
     /// MODE the code is for.
     pub mode: Mode,
     /// Address of the current instruction.
@@ -107,11 +110,13 @@ impl DerefMut for Builder {
 }
 
 impl Builder {
-    fn new(pc: u64, target: Target, mode: Mode) -> Builder {
+    fn new(pc: u64, machine: Machine, mode: Mode) -> Builder {
+        let Machine { target, registers } = machine;
         Builder {
             block: Block::new(pc),
             regs: regs::Regs::default(),
             target,
+            registers,
             mode,
             pc,
             next_pc: pc,
@@ -126,6 +131,11 @@ impl Builder {
     /// The generation that is played.
     pub fn generation(&self) -> Gen {
         self.target.generation()
+    }
+
+    /// Numbered SGPRs that a wave owns.
+    pub fn numbered_sgprs(&self) -> u32 {
+        self.registers.numbered(self.generation()) as u32
     }
 
     /// The error of an instruction, or a form of it, that is not translated.

@@ -46,7 +46,12 @@ pub mod vector {
 
     /// Writes a vector row's results to the lanes that the instruction is enabled for.
     pub fn commit(b: &mut Builder, inst: &Inst, values: Vec<Value>) -> Result {
-        let enabled = b.enabled(inst);
+        let mut enabled = b.enabled(inst);
+        let exist = b.results_exist(inst);
+        if let Some(exist) = exist {
+            let none = b.b64(0);
+            enabled = b.select(exist, enabled, none);
+        }
         let types = inst.op.info().dsts;
         if let (Operand::Vgpr(first), [Ty::b128]) = (inst.dst[0], types) {
             for (dword, value) in (0..).zip(values) {
@@ -55,7 +60,11 @@ pub mod vector {
             return Ok(());
         }
         for (i, value) in values.into_iter().enumerate() {
-            b.set_result(inst, i, types[i], value, enabled);
+            if types[i] == Ty::mask {
+                b.set_mask(inst.dst[i], value, enabled, exist);
+            } else {
+                b.set_result(inst, i, types[i], value, enabled);
+            }
         }
         Ok(())
     }
@@ -154,9 +163,9 @@ impl Builder {
     fn operand(&mut self, inst: &Inst, i: usize, ty: Ty) -> Result<Value> {
         if let Operand::Vgpr(first) = inst.src[i] {
             let place = place_of_source(inst, i);
-            let low = self.vgpr_operand(first, place);
+            let low = self.vgpr_operand(first, ty.dwords(), 0, place);
             if ty.dwords() == 2 {
-                let high = self.vgpr_operand(first.wrapping_add(1), place);
+                let high = self.vgpr_operand(first, 2, 1, place);
                 return Ok(self.pack(low, high));
             }
             return Ok(low);
@@ -195,7 +204,7 @@ impl Builder {
     fn dwords(&mut self, inst: &Inst, i: usize) -> Result<[Value; 4]> {
         let (place, zero) = (place_of_source(inst, i), self.b32(0));
         Ok(match inst.src[i] {
-            Operand::Vgpr(first) => [0, 1, 2, 3].map(|dword| self.vgpr_operand(first.wrapping_add(dword), place)),
+            Operand::Vgpr(first) => [0, 1, 2, 3].map(|dword| self.vgpr_operand(first, 4, dword, place)),
             Operand::Sgpr(first) => [0, 1, 2, 3].map(|dword| self.sgpr(first + dword)),
             operand => {
                 let value = self.uniform(inst, operand, Ty::b64)?;
@@ -307,14 +316,20 @@ impl Builder {
         if neg { self.xor_bits(value, sign) } else { value }
     }
 
+    /// Writes a lane mask, 0 for lanes that are not enabled; only if all results `exist`.
+    fn set_mask(&mut self, to: Operand, value: Value, enabled: Value, exist: Option<Value>) {
+        let enabled = self.spread(enabled);
+        let mask = self.and(value, enabled);
+        let mut bits = self.bits(mask);
+        if let (Some(exist), Operand::Sgpr(register)) = (exist, to) {
+            let old = self.sgpr64(register);
+            bits = self.select(exist, bits, old);
+        }
+        self.set_scalar(to, Ty::mask, bits);
+    }
+
     /// Writes result `i` of a vector instruction through the modifiers, in the lanes of `enabled`.
     fn set_result(&mut self, inst: &Inst, i: usize, ty: Ty, value: Value, enabled: Value) {
-        if ty == Ty::mask {
-            let enabled = self.spread(enabled);
-            let mask = self.and(value, enabled);
-            let bits = self.bits(mask);
-            return self.set_scalar(inst.dst[i], ty, bits);
-        }
         let Operand::Vgpr(first) = inst.dst[i] else { return };
         let value = self.modified(value, ty, inst.mods.omod, inst.mods.clamp);
         let value = if is_half(ty) { self.and_bits(value, 0xffff) } else { value };
@@ -351,7 +366,7 @@ impl Builder {
             }
             Unused::Preserve => {
                 let up = self.shl_by(value, start);
-                let (new, old) = (self.and_bits(up, u64::from(mask)), self.vgpr_operand(register, RESULT));
+                let (new, old) = (self.and_bits(up, u64::from(mask)), self.vgpr_operand(register, 1, 0, RESULT));
                 let old = self.and_bits(old, u64::from(!mask));
                 self.or(new, old)
             }
@@ -360,7 +375,7 @@ impl Builder {
 
     /// A 16-bit result into one half, keeping the other.
     fn placed_half(&mut self, value: Value, register: u8, high: bool) -> Value {
-        let old = self.vgpr_operand(register, RESULT);
+        let old = self.vgpr_operand(register, 1, 0, RESULT);
         let (new, kept) = if high { (self.shl_by(value, 16), 0xffff) } else { (value, 0xffff_0000) };
         let old = self.and_bits(old, kept);
         self.or(new, old)

@@ -257,8 +257,8 @@ fn s_quadmask_b64(b: &mut Builder, x: Value) -> (Value, Value) {
 /// Whether the register M0 further than `first` is a numbered SGPR, and if so M0, else 0. As everywhere, the lowest bit
 /// of a pair's number does not count.
 fn relative(b: &mut Builder, first: u8, ty: Ty) -> (Value, Value) {
-    let sgprs = b.generation().sgprs();
-    let (m0, room, zero) = (b.m0(), b.b32(u32::from(sgprs.saturating_sub(first))), b.b32(0));
+    let room = b.numbered_sgprs().saturating_sub(u32::from(first));
+    let (m0, room, zero) = (b.m0(), b.b32(room), b.b32(0));
     let inside = b.ult(m0, room);
     let index = b.and_bits(m0, !u64::from(ty.dwords() - 1));
     (inside, b.select(inside, index, zero))
@@ -281,8 +281,8 @@ fn move_from_relative(b: &mut Builder, inst: &Inst, ty: Ty) -> Result {
 /// Nowhere if there is no such register.
 fn move_to_relative(b: &mut Builder, inst: &Inst, ty: Ty) -> Result {
     let value = b.uniform(inst, inst.src[0], ty)?;
-    let Operand::Sgpr(first) = inst.dst[0] else { return b.unimplemented(inst, "a destination that is no SGPR") };
-    if first >= b.generation().sgprs() {
+    let Operand::Sgpr(first) = inst.dst[0] else { return Ok(()) };
+    if u32::from(first) >= b.numbered_sgprs() {
         return Ok(());
     }
     let (inside, index) = relative(b, first, ty);
@@ -327,6 +327,16 @@ fn s_cbranch_join(b: &mut Builder, inst: &Inst) -> Result {
 
 fn s_abs_i32(b: &mut Builder, x: Value) -> (Value, Value) {
     absolute(b, x)
+}
+
+/// No document says what it reads.
+fn s_mov_regrd_b32(b: &mut Builder, _: &Inst) -> Result {
+    b.term = Some(Term::Undocumented(b.pc));
+    Ok(())
+}
+
+fn s_mov_fed_b32(_: &mut Builder, x: Value) -> Value {
+    x
 }
 
 pub(super) fn s_set_gpr_idx_idx(b: &mut Builder, inst: &Inst) -> Result {

@@ -97,6 +97,12 @@ fn s_getreg_b32(b: &mut Builder, inst: &Inst) -> Result {
     Ok(())
 }
 
+/// No document says how it differs from s_getreg_b32.
+fn s_getreg_regrd_b32(b: &mut Builder, _: &Inst) -> Result {
+    b.term = Some(Term::Undocumented(b.pc));
+    Ok(())
+}
+
 /// The block ends, and code for the new mode goes on.
 fn s_setreg_b32(b: &mut Builder, inst: &Inst) -> Result {
     let Some((MODE, offset, bits)) = field(inst.src[1]) else {

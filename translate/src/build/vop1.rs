@@ -377,7 +377,7 @@ fn v_clrexcp(_: &mut Builder, _: &Inst) -> Result {
 
 /// A move with M0 added to the register numbers of `operands`, and to no others.
 fn move_relative(b: &mut Builder, inst: &Inst, operands: u32) -> Result {
-    let indexing = b.replace_indexing(Indexing::For(operands));
+    let indexing = b.replace_indexing(Indexing::Relative(operands));
     let done = sources(b, inst).and_then(|values| commit(b, inst, values));
     b.replace_indexing(indexing);
     done

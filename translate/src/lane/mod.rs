@@ -261,6 +261,10 @@ pub enum Term {
     Trap(u64),
     /// The wave stops here with the fault `Halt`.
     Halt(u64),
+    /// The wave stops here with the fault `Undocumented`.
+    Undocumented(u64),
+    /// Leave translated code for the instruction here, at which waves of different work-groups meet.
+    Meet(u64),
 }
 
 /// A basic block of lane IR.

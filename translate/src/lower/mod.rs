@@ -472,6 +472,8 @@ impl Lower<'_, '_> {
             Term::Reenter(pc) => self.leave(pc, Exit::Jump),
             Term::Trap(pc) => self.leave(pc, Exit::Trap),
             Term::Halt(pc) => self.leave(pc, Exit::Halt),
+            Term::Undocumented(pc) => self.leave(pc, Exit::Undocumented),
+            Term::Meet(pc) => self.leave(pc, Exit::Meet),
         }
     }
 
