@@ -13,26 +13,34 @@ pub mod fenv;
 pub mod jit;
 pub mod lane;
 pub mod libcall;
+pub mod listing;
 pub mod lower;
 pub mod pass;
+pub mod profile;
 pub mod single;
+mod stats;
 pub mod wide;
 
-pub use cache::{Jit, JitStats, Worker};
+pub use cache::{Jit, Program, Worker};
+pub use lower::Counts;
 pub use single::Single;
+pub use stats::{JitStats, Stages};
 
 use gcnjit_isa::Target;
 use gcnjit_rt::{Mode, Trap, View};
 use lower::{Planned, Shaping};
+use stats::timed;
 
 /// Translates everything that direct jumps reach from `entry`, for waves in `mode`.
 ///
 /// # Errors
 /// [`Trap::Decode`] or a bad jump at the entry; [`Trap::Unimplemented`] for any instruction in the unit;
 /// [`Trap::Host`] if the host's code generator refuses.
-pub fn translate(view: &View, target: Target, entry: u64, mode: Mode, id: usize) -> Result<jit::Unit, Box<Trap>> {
-    let guest = cfg::blocks(view, target, entry)?;
-    jit::compile(id, plan(&guest, target, mode)?, mode, Shaping::default())
+pub fn translate(view: &View, target: Target, entry: u64, mode: Mode) -> Result<jit::Unit, Box<Trap>> {
+    let mut stages = Stages::default();
+    let guest = timed(&mut stages.decode, || cfg::blocks(view, target, entry))?;
+    let planned = plan(&guest, target, mode, &mut stages)?;
+    jit::compile(planned, mode, Shaping::default(), stages)
 }
 
 /// Translates a single block into a unit of its own: any jump leaves it. For comparing engines step by step.
@@ -40,15 +48,20 @@ pub fn translate(view: &View, target: Target, entry: u64, mode: Mode, id: usize)
 /// # Errors
 /// [`Trap::Unimplemented`] for any instruction in the block.
 pub fn translate_block(guest: &cfg::GuestBlock, target: Target, mode: Mode) -> Result<jit::Unit, Box<Trap>> {
-    jit::compile(0, plan(std::slice::from_ref(guest), target, mode)?, mode, Shaping::default())
+    let mut stages = Stages::default();
+    let planned = plan(std::slice::from_ref(guest), target, mode, &mut stages)?;
+    jit::compile(planned, mode, Shaping::default(), stages)
 }
 
-fn plan(guest: &[cfg::GuestBlock], target: Target, mode: Mode) -> Result<Vec<Planned>, Box<Trap>> {
-    let blocks = guest.iter().map(|guest| build::block(guest, target, mode)).collect::<Result<Vec<_>, _>>()?;
-    let needed = pass::scalars::needed(&blocks);
-    let planned = blocks.into_iter().zip(needed).map(|(block, needed)| {
-        let plan = pass::segment::plan(&block, &needed, mode);
-        Planned { block, plan }
-    });
-    Ok(planned.collect())
+fn plan(guest: &[cfg::GuestBlock], target: Target, mode: Mode, stages: &mut Stages) -> Result<Vec<Planned>, Box<Trap>> {
+    let build = || guest.iter().map(|guest| build::block(guest, target, mode)).collect::<Result<Vec<_>, _>>();
+    let blocks = timed(&mut stages.build, build)?;
+    Ok(timed(&mut stages.plan, || {
+        let needed = pass::scalars::needed(&blocks);
+        let planned = blocks.into_iter().zip(needed).map(|(block, needed)| {
+            let plan = pass::segment::plan(&block, &needed, mode);
+            Planned { block, plan }
+        });
+        planned.collect()
+    }))
 }

@@ -6,7 +6,7 @@ use crate::cfg::{self, GuestBlock};
 use crate::jit::{Context, Unit};
 use crate::lane::Listing;
 use crate::libcall;
-use crate::{plan, translate_block};
+use crate::{Stages, plan, translate_block};
 use gcnjit_isa::{Decoder, Target};
 use gcnjit_rt::{Env, Mode, Stop, Trap, View, Wave};
 
@@ -72,7 +72,7 @@ pub fn first_segment(guest: &GuestBlock, target: Target, mode: Mode) -> Result<u
     let mode = Mode(mode.0 & MODE_KEY);
     let is_one = |count: usize| {
         let part = GuestBlock { instructions: guest.instructions[..count].to_vec() };
-        let planned = plan(std::slice::from_ref(&part), target, mode)?;
+        let planned = plan(std::slice::from_ref(&part), target, mode, &mut Stages::default())?;
         let steps = planned.iter().flat_map(|planned| &planned.plan.steps);
         Ok::<_, Box<Trap>>(steps.filter(|step| !step.segment.is_empty()).count() <= 1)
     };
