@@ -67,6 +67,16 @@ pub enum Error {
         /// What is wrong in the buffer.
         source: BadRecord,
     },
+    /// A kernel that can't be shown, because it can't be translated.
+    #[error("{file}: {kernel}: {source}")]
+    Listing {
+        /// The kernel's file.
+        file: String,
+        /// The kernel.
+        kernel: String,
+        /// What is in the way.
+        source: Box<Trap>,
+    },
     /// A deadline passed or a launch was cancelled.
     #[error(transparent)]
     Stopped(Box<Interrupted>),

@@ -358,9 +358,9 @@ impl<'a> Prepared<'a> {
     /// Runs it with the translator, on the threads given or the device's.
     pub(crate) fn run_translated(&self, id: u64, threads: Option<usize>, print: Collect<'_>) -> Result<Stats, Error> {
         let jit = self.kernel.module().jit();
-        let before = jit.stats().time;
+        let before = jit.time();
         let stats = self.run_on(jit, id, threads, print)?;
-        Ok(Stats { translation: jit.stats().time - before, ..stats })
+        Ok(Stats { translation: jit.time() - before, ..stats })
     }
 
     /// Runs it with the interpreter, on the threads given or the device's.

@@ -101,6 +101,8 @@ pub use gcnjit_isa::Target;
 pub use gcnjit_rt as rt;
 pub use gcnjit_rt::code_object::raw::RawCode;
 pub use gcnjit_rt::printf::Printed;
+pub use gcnjit_translate::listing::Form;
+pub use gcnjit_translate::{Counts, JitStats, Stages, profile};
 pub use global::Global;
 pub use launch::{Dims, Engine, Launch, Prepared, Print, Stats};
 pub use listing::Listing;

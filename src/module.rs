@@ -7,8 +7,9 @@ use crate::launch::Launch;
 use gcnjit_isa::Target;
 use gcnjit_rt::code_object::raw::RawCode;
 use gcnjit_rt::code_object::{Arg, ArgKind, Hidden};
-use gcnjit_rt::{Image, KernelCode, LoadError, Loaded, kernarg};
-use gcnjit_translate::{Jit, JitStats};
+use gcnjit_rt::{Image, KernelCode, LoadError, Loaded, Mode, RegisterFile, kernarg};
+use gcnjit_translate::listing::{Form, listing};
+use gcnjit_translate::{Jit, JitStats, Machine, Program};
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -109,7 +110,10 @@ impl Module {
     /// Copies what was parsed to the device.
     fn place(device: &Device, name: String, image: Result<Image, LoadError>) -> Result<Module, Error> {
         match image.and_then(|image| Loaded::new(image, device.memory())) {
-            Ok(loaded) => Ok(Module(Arc::new(Shared { device: device.clone(), name, loaded, jit: Jit::new() }))),
+            Ok(loaded) => {
+                let jit = Jit::for_program(program(&loaded));
+                Ok(Module(Arc::new(Shared { device: device.clone(), name, loaded, jit })))
+            }
             Err(source) => Err(Error::Load { file: name, source }),
         }
     }
@@ -155,9 +159,27 @@ impl Module {
         self.0.loaded.image()
     }
 
-    /// What has been translated so far.
+    /// What has been translated so far, and what of it is kept.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), gcnjit::Error> {
+    /// let device = gcnjit::Device::new()?;
+    /// let module = gcnjit::Module::open(&device, "kernels/containers/globals.gfx900.co")?;
+    /// module.kernel("count")?.launch().grid(100).run()?;
+    /// let stats = module.translated();
+    /// assert_eq!((stats.units, stats.translated), (1, 1));
+    /// assert!(stats.code_bytes > 0 && stats.counts.libcalls["access"] > 0);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn translated(&self) -> JitStats {
         self.jit().stats()
+    }
+
+    /// Keeps at most `bytes` of translated code; what was used longest ago is translated again when it is needed. 64 MiB
+    /// if nothing is said. The code that was translated last stays in any case.
+    pub fn limit_translations(&self, bytes: usize) {
+        self.jit().set_limit(bytes);
     }
 
     pub(crate) fn device(&self) -> &Device {
@@ -171,6 +193,12 @@ impl Module {
     fn load_error(&self, source: LoadError) -> Error {
         Error::Load { file: self.0.name.clone(), source }
     }
+}
+
+/// What the translator is told about a loaded image: what is called how.
+fn program(loaded: &Loaded) -> Program {
+    let (base, image) = (loaded.base(), loaded.image());
+    Program { symbols: image.kernels.iter().map(|(name, code)| (base + code.entry, name.clone())).collect() }
 }
 
 /// A kernel that can be launched. It keeps its module.
@@ -220,6 +248,33 @@ impl Kernel {
     /// The kernel as the runtime knows it.
     pub fn raw(&self) -> &gcnjit_rt::Kernel {
         &self.kernel
+    }
+
+    /// What the translator makes of it, between its instructions, for waves in `mode` or in the one that they start with.
+    ///
+    /// ```
+    /// use gcnjit::{Device, Form, Module};
+    ///
+    /// # fn main() -> Result<(), gcnjit::Error> {
+    /// let module = Module::open(&Device::new()?, "kernels/saxpy/saxpy.gfx900.co")?;
+    /// let text = module.kernel("saxpy")?.listing(Form::Lane, None)?;
+    /// assert!(text.starts_with("block saxpy+0x0"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Listing`] if it can't be translated.
+    pub fn listing(&self, form: Form, mode: Option<Mode>) -> Result<String, Error> {
+        let (module, mode) = (&self.module, mode.unwrap_or_else(|| self.kernel.mode()));
+        let (view, target) = (module.device().memory().view(), module.target());
+        let registers = RegisterFile::of(self.kernel.code().rsrc1, target.generation());
+        let machine = Machine { target, registers };
+        let text = listing(form, module.jit().program(), &view, machine, self.kernel.entry(), mode);
+        text.map_err(|source| {
+            let (file, kernel) = (module.name().to_owned(), self.name().to_owned());
+            Error::Listing { file, kernel, source }
+        })
     }
 
     /// A launch of it, to be described.

@@ -82,3 +82,17 @@ kernels! {
 fn older_code_objects() {
     kernel_on("saxpy", &["gfx900.v3", "gfx900.v4"]);
 }
+
+/// Runs some kernels again in processes that may use less of the host. They are chosen for the libcalls and accesses
+/// that exist once a level.
+#[test]
+fn lower_levels_of_the_host_compute_the_same() {
+    const KERNELS: [&str; 8] = ["atomics", "bytes", "daxpy", "half_blend", "mul64", "scan", "trig", "wave"];
+    for level in ["avx2", "portable"] {
+        let mut again = std::process::Command::new(std::env::current_exe().expect("a path of this program"));
+        let output = again.arg("--exact").args(KERNELS).env("GCNJIT_LEVEL", level).output().expect("it starts");
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{level}: {text}");
+        assert!(text.contains(&format!("{} passed", KERNELS.len())), "{level}: {text}");
+    }
+}

@@ -1,14 +1,18 @@
 //! How fast, against what, and why: ratios that are measured in one run, as a page with tables and charts.
 //!
-//! `cargo bench --bench report` writes `target/bench-report/report.md`; a name after `--` picks kernels.
+//! `cargo bench --bench report` writes `target/bench-report/report.md`; a name after `--` picks kernels
+//! and leaves the rest out.
 //! docs/performance.md explains the numbers.
 
+mod cliffs;
 mod kernels;
 mod opencl;
 mod page;
+mod raw;
 mod suite;
 #[path = "../../tests/support/mod.rs"]
 mod support;
+mod translation;
 
 use page::Page;
 use std::path::PathBuf;
@@ -24,6 +28,10 @@ fn main() -> std::io::Result<()> {
     }
     let mut page = Page::default();
     kernels::section(&mut page, &names, &host);
+    translation::section(&mut page, &names);
+    if filter.is_empty() {
+        cliffs::section(&mut page);
+    }
     let directory = directory();
     page.write(&directory)?;
     println!("{}", directory.join("report.md").display());

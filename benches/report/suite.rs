@@ -1,7 +1,7 @@
 //! The kernels of `kernels/` at their bench sizes, on a device of their own.
 
 use crate::support::{self, Launch, code_object};
-use gcnjit::{Arg, Buffer, Device, Engine, Kernel, Module, Prepared};
+use gcnjit::{Arg, Buffer, Device, Engine, JitStats, Kernel, Module, Prepared};
 use std::time::Duration;
 
 /// The processor whose code is measured.
@@ -54,6 +54,11 @@ impl Case {
             run.time += stats.time;
         }
         run
+    }
+
+    /// What was translated.
+    pub fn translated(&self) -> JitStats {
+        self.kernel.module().translated()
     }
 
     /// What the last run left in the buffers.

@@ -295,7 +295,7 @@ fn push_user_sgpr(user: &mut Vec<u32>, value: UserSgpr, scratch: &Scratch, contr
 }
 
 /// MODE as the descriptor asks for it.
-fn mode(code: &KernelCode, generation: Gen) -> Mode {
+pub(crate) fn mode(code: &KernelCode, generation: Gen) -> Mode {
     let flag = |set: bool, bit: u32| u32::from(set) << bit;
     let fp16_ovfl = generation == Gen::Gfx9 && code.rsrc1.fp16_ovfl();
     Mode(

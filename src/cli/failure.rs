@@ -38,7 +38,9 @@ fn code(error: &Error) -> u8 {
         Error::Load { source: LoadError::Raw(_), .. } => USAGE,
         Error::Load { source: LoadError::NoKernel { .. } | LoadError::NoPart { wanted: Some(_), .. }, .. } => USAGE,
         Error::Read { .. } | Error::Memory(_) => USAGE,
-        Error::Load { .. } | Error::Unimplemented(_) | Error::Decode(_) | Error::Host(_) => UNSUPPORTED,
+        Error::Load { .. } | Error::Listing { .. } | Error::Unimplemented(_) | Error::Decode(_) | Error::Host(_) => {
+            UNSUPPORTED
+        }
         Error::Arg { source: ArgError::NotDescribed | ArgError::Layout { .. } | ArgError::Missing(_), .. } => {
             UNSUPPORTED
         }

@@ -18,6 +18,7 @@ mod info;
 mod input;
 mod isa;
 mod job;
+mod listing;
 mod output;
 mod plan;
 mod profile;
@@ -27,10 +28,12 @@ mod recording;
 mod report;
 mod run;
 mod trace;
+mod translation;
 mod value;
 
 use clap::{Parser, Subcommand};
 use failure::Failure;
+use gcnjit::Form;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -52,6 +55,12 @@ enum Command {
     Asm(asm::Args),
     Isa(isa::Args),
     Fuzz(fuzz::Args),
+    /// Shows the lane IR of a kernel, with the plan of its segments, between its instructions.
+    Lane(listing::Args),
+    /// Shows the function that is made of a kernel in Cranelift's IR, between its instructions.
+    Clif(listing::Args),
+    /// Shows the host code of a kernel between its instructions.
+    Host(listing::Args),
 }
 
 /// Does what the arguments of the process ask for.
@@ -69,6 +78,9 @@ pub fn main() -> ExitCode {
         Command::Asm(args) => asm::main(args),
         Command::Isa(args) => isa::main(args),
         Command::Fuzz(args) => fuzz::main(args),
+        Command::Lane(args) => listing::main(args, Form::Lane),
+        Command::Clif(args) => listing::main(args, Form::Clif),
+        Command::Host(args) => listing::main(args, Form::Host),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

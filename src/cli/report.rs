@@ -4,6 +4,7 @@ use crate::cli::elements::Element;
 use crate::cli::exec::{Repetition, Runner};
 use crate::cli::fidelity;
 use crate::cli::plan::{self, Plan};
+use crate::cli::translation;
 use gcnjit::fidelity::Tracker;
 use gcnjit::{Engine, Listing, Module};
 use serde_json::{Value, json};
@@ -29,6 +30,8 @@ pub struct Report<'a> {
     pub times: Vec<Duration>,
     /// What was not exact, if that was asked for.
     pub tracker: Option<Tracker>,
+    /// Whether the translator's statistics are asked for.
+    pub stats: bool,
 }
 
 impl Report<'_> {
@@ -52,6 +55,9 @@ impl Report<'_> {
         });
         if let Some(tracker) = &self.tracker {
             json["fidelity"] = fidelity::json(tracker, &Listing::new(self.module));
+        }
+        if self.stats {
+            json["translation"] = translation::json(&self.module.translated());
         }
         json
     }
@@ -83,6 +89,9 @@ impl Report<'_> {
             line(format_args!("{count} more runs: at best {:.3} ms, median {:.3} ms", ms(*least), ms(middle)));
         }
         self.first.results.iter().for_each(|result| line(format_args!("{result}")));
+        if self.stats {
+            text += &translation::text(&self.module.translated());
+        }
         text + &self.tracker.as_ref().map_or(String::new(), |t| fidelity::text(t, &Listing::new(self.module)))
     }
 
@@ -101,7 +110,7 @@ impl Report<'_> {
     }
 }
 
-fn ms(time: Duration) -> f64 {
+pub fn ms(time: Duration) -> f64 {
     time.as_nanos() as f64 / 1e6
 }
 

@@ -11,6 +11,7 @@ use crate::cli::{fidelity, print, report};
 use clap::ValueEnum;
 use gcnjit::Device;
 use gcnjit::fidelity::Tracker;
+use gcnjit::profile::{self, Profile};
 use serde_json::json;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -49,6 +50,13 @@ pub struct Args {
     /// what they gave reached an address, a branch or EXEC.
     #[arg(long, conflicts_with_all = ["engine", "time"])]
     fidelity: bool,
+    /// Tell what the translator made, how long its stages took and how often its cache was hit.
+    #[arg(long)]
+    stats: bool,
+    /// Name translated code for the profiler perf: a map, /tmp/perf-PID.map, or a dump with the code, jit-PID.dump in
+    /// the current directory, for perf record -k mono and perf inject --jit.
+    #[arg(long, value_name = "FORM", env = "GCNJIT_PERF")]
+    perf: Option<Perf>,
     /// Print the JSON line alone, after what kernels print.
     #[arg(long)]
     json: bool,
@@ -63,6 +71,24 @@ enum Engine {
     Interp,
     /// Both, comparing every byte they leave.
     Check,
+}
+
+/// The forms of profiles by name.
+#[derive(Clone, Copy, ValueEnum)]
+enum Perf {
+    /// /tmp/perf-PID.map.
+    Map,
+    /// jit-PID.dump.
+    Jitdump,
+}
+
+impl From<Perf> for Profile {
+    fn from(perf: Perf) -> Profile {
+        match perf {
+            Perf::Map => Profile::Map,
+            Perf::Jitdump => Profile::Jitdump,
+        }
+    }
 }
 
 impl From<Engine> for gcnjit::Engine {
@@ -85,6 +111,9 @@ impl Args {
 /// Runs what the arguments say and prints the report.
 pub fn main(args: &Args) -> Result<(), Failure> {
     args.record.iter().try_for_each(|path| output::check(path))?;
+    if let Some(perf) = args.perf {
+        profile::start(perf.into()).map_err(|error| Failure::usage(format!("--perf: {error}")))?;
+    }
     let device = Device::new()?;
     let opened = args.input.open(&device)?;
     if let Some(path) = &args.record {
@@ -101,7 +130,7 @@ pub fn main(args: &Args) -> Result<(), Failure> {
     };
     runner.console.close()?;
     let (engine, first, times) = done?;
-    let report = Report { module: &module, runner: &runner, engine, build, first, times, tracker };
+    let report = Report { module: &module, runner: &runner, engine, build, first, times, tracker, stats: args.stats };
     if !args.json {
         print(&report.text())?;
     }

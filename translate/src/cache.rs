@@ -1,55 +1,103 @@
 //! The engine: translated units by guest address and MODE, shared by all threads.
+//!
+//! **Keys.** An entry is found by what was loaded at its guest address, the address, and the bits of MODE that translated
+//! code depends on. Nothing else of a kernel's descriptor does: kernels that reach the same code share it. Target and
+//! host features are the same for all units of a [`Jit`].
+//!
+//! **Threads.** The first thread that wants an entry translates it, without the lock; others that want the same one
+//! wait for it.
+//!
+//! **Bound.** When the host code of all units exceeds the limit, the units that were used longest ago leave. Their
+//! memory is freed when the last thread that has them looks for an entry again, which is never inside of translated
+//! code. The newest unit always stays.
+//!
+//! **Overwritten code.** Code in memory that guests may only read and execute does not change. A unit in a segment that is
+//! writable too keeps a copy of its words, which is compared with memory whenever a wave enters the unit from outside:
+//! at its start, after a barrier or a slice, after a jump through registers, and after s_icache_inv, which leaves
+//! translated code for that purpose. What a wave overwrites without s_icache_inv it may go on to execute as it was, as
+//! on the hardware.
 
 use crate::access::Site;
 use crate::cfg::{self, decode};
 use crate::jit::{Context, Exit, Unit};
 use crate::libcall;
+use crate::profile;
+use crate::stats::JitStats;
 use crate::{Machine, meet, translate};
 use gcnjit_isa::Decoder;
-use gcnjit_rt::{Cause, Engine, Env, Mode, RegisterFile, Stop, Trap, Wave};
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use gcnjit_rt::{Cause, Engine, Env, Mode, RegisterFile, Stop, Trap, View, Wave};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// The bits of MODE that translated code depends on: rounding, denormals, DX10_CLAMP, IEEE, and which instructions
 /// are indexed or skipped.
 pub(crate) const MODE_KEY: u32 = 0x3ff | Mode::GPR_INDEX | Mode::VSKIP;
 
-/// Most bytes of host code in a cache. A kernel that jumps to every dword of itself would fill any memory with units.
-const MOST_CODE: usize = 256 << 20;
+/// Bytes of host code that a [`Jit`] keeps if nothing else is said. A kernel that jumps to every dword of itself would
+/// fill any memory with units.
+pub const DEFAULT_LIMIT: usize = 64 << 20;
 
 /// Where a wave is: its pc, and the bits of its MODE; and what registers it owns.
-type Key = (u64, u32, RegisterFile);
+type Place = (u64, u32, RegisterFile);
+
+/// What tells the code from any other that is loaded at its address, and the place in it.
+type Key = (u64, Place);
+
+/// What is known of the code that is translated.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    /// Names of functions by guest address, for profiles.
+    pub symbols: BTreeMap<u64, String>,
+}
+
+impl Program {
+    /// A guest address as a function and an offset.
+    pub fn name(&self, pc: u64) -> String {
+        match self.symbols.range(..=pc).next_back() {
+            Some((start, name)) => format!("{name}+{:#x}", pc - start),
+            None => format!("{pc:#x}"),
+        }
+    }
+}
 
 /// The translator as an executor.
-#[derive(Default)]
 pub struct Jit {
+    program: Program,
+    limit: AtomicUsize,
+    /// Counts changes after which a thread must look whether units that it has are gone.
+    epoch: AtomicU64,
+    /// Counts translations and look-ups that hit: the time by which a unit's last use is told.
+    clock: AtomicU64,
     cache: Mutex<Cache>,
+    /// Told when an entry is no longer pending.
+    settled: Condvar,
 }
 
 #[derive(Default)]
 struct Cache {
-    units: Vec<Arc<Unit>>,
-    /// By what tells the code from any other that is loaded at its address, and place in it.
-    entries: HashMap<(u64, Key), usize>,
-    /// Bytes of host code in them.
-    code_size: usize,
-    time: Duration,
+    entries: HashMap<Key, Arc<Resident>>,
+    units: Vec<Arc<Resident>>,
+    /// Entries that a thread is translating.
+    pending: HashSet<Key>,
+    stats: JitStats,
 }
 
-/// Counts over all units of a [`Jit`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct JitStats {
-    /// Units translated.
-    pub units: usize,
-    /// Guest blocks in them.
-    pub blocks: usize,
-    /// Guest instructions in them.
-    pub instructions: usize,
-    /// Bytes of host code.
-    pub code_bytes: usize,
-    /// Time spent translating.
-    pub time: Duration,
+/// A unit in the cache, or one that has left and is still in use.
+pub struct Resident {
+    unit: Unit,
+    /// What tells its guest code from any other at the same address.
+    code: u64,
+    /// What its waves own of the registers.
+    registers: RegisterFile,
+    /// Guest code that may change, as it was translated.
+    watched: Vec<(u64, Vec<u8>)>,
+    /// When a wave last entered it.
+    used: AtomicU64,
+    /// Whether it has left the cache.
+    gone: AtomicBool,
 }
 
 /// What a thread keeps: the entries it has been at, and where each access of their units last went. It is for the
@@ -57,78 +105,249 @@ pub struct JitStats {
 pub struct Worker {
     /// Few kernels have more than a handful, so a search from the front beats a map.
     entries: Vec<Known>,
-    /// By unit.
-    sites: Vec<Vec<Site>>,
+    units: Vec<InUse>,
+    epoch: u64,
     /// MXCSR outside of translated code.
     host: u32,
 }
 
 impl Default for Worker {
     fn default() -> Worker {
-        Worker { entries: Vec::new(), sites: Vec::new(), host: libcall::mxcsr() }
+        Worker { entries: Vec::new(), units: Vec::new(), epoch: 0, host: libcall::mxcsr() }
     }
 }
 
 struct Known {
-    key: Key,
-    unit: Arc<Unit>,
+    place: Place,
+    /// Position in the worker's units.
+    unit: usize,
     index: u32,
 }
 
+struct InUse {
+    resident: Arc<Resident>,
+    sites: Vec<Site>,
+}
+
+impl Default for Jit {
+    fn default() -> Self {
+        Jit::new()
+    }
+}
+
 impl Jit {
-    /// An engine with nothing translated.
+    /// An engine with nothing translated, for code whose functions have no names.
     pub fn new() -> Jit {
-        Jit::default()
+        Jit::for_program(Program::default())
+    }
+
+    /// An engine with nothing translated.
+    pub fn for_program(program: Program) -> Jit {
+        Jit {
+            program,
+            limit: AtomicUsize::new(DEFAULT_LIMIT),
+            epoch: AtomicU64::new(0),
+            clock: AtomicU64::new(0),
+            cache: Mutex::default(),
+            settled: Condvar::new(),
+        }
+    }
+
+    /// Keeps at most `bytes` of host code from the next translation on, but always the unit that was translated last.
+    pub fn set_limit(&self, bytes: usize) {
+        self.limit.store(bytes, Relaxed);
+    }
+
+    /// What it was told about the code.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// What has been done so far.
+    pub fn stats(&self) -> JitStats {
+        let cache = self.lock();
+        let code_bytes = cache.units.iter().map(|resident| resident.unit.code_bytes()).sum();
+        JitStats { units: cache.units.len(), code_bytes, ..cache.stats.clone() }
+    }
+
+    /// Time spent translating so far.
+    pub fn time(&self) -> Duration {
+        self.lock().stats.stages.total()
     }
 
     /// The unit with an entry at `pc` for `mode`, translated now if it is new.
-    pub fn unit(&self, env: &Env<'_>, pc: u64, mode: Mode) -> Result<Arc<Unit>, Box<Trap>> {
+    ///
+    /// # Errors
+    /// As [`translate`].
+    pub fn unit(&self, env: &Env<'_>, pc: u64, mode: Mode) -> Result<Arc<Resident>, Box<Trap>> {
         let mode = Mode(mode.0 & MODE_KEY);
         let code = env.memory.code_id(pc).ok_or_else(|| cfg::bad_jump(pc))?;
-        let mut cache = self.cache.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if let Some(id) = cache.entries.get(&(code, (pc, mode.0, env.registers))) {
-            return Ok(cache.units[*id].clone());
+        let key = (code, (pc, mode.0, env.registers));
+        let mut cache = self.lock();
+        cache.stats.lookups += 1;
+        loop {
+            match cache.entries.get(&key).cloned() {
+                Some(found) if found.is_current(env.memory) => {
+                    cache.stats.hits += 1;
+                    self.clock.fetch_add(1, Relaxed);
+                    return Ok(found);
+                }
+                Some(stale) => self.overwritten(&mut cache, &stale),
+                None if cache.pending.contains(&key) => {
+                    cache = self.settled.wait(cache).unwrap_or_else(PoisonError::into_inner);
+                }
+                None => break,
+            }
         }
-        if cache.code_size >= MOST_CODE {
-            let what = format!("{} bytes have been translated from this module, no more are kept", cache.code_size);
-            return Err(Box::new(Trap::Host { pc, what }));
-        }
-        let start = Instant::now();
-        let unit = Arc::new(translate(env.memory, Machine::of(env), pc, mode, cache.units.len())?);
-        cache.time += start.elapsed();
-        cache.code_size += unit.code_size;
-        for entry in unit.entries.keys() {
-            cache.entries.entry((code, (*entry, mode.0, env.registers))).or_insert(unit.id);
-        }
-        cache.units.push(unit.clone());
-        Ok(unit)
+        cache.pending.insert(key);
+        drop(cache);
+        let _pending = Pending { jit: self, key };
+        let unit = translate(env.memory, Machine::of(env), pc, mode)?;
+        profile::record(&unit, &self.program);
+        let resident = Arc::new(Resident::new(unit, code, env));
+        self.insert(resident.clone());
+        Ok(resident)
     }
 
-    /// What has been translated so far.
-    pub fn stats(&self) -> JitStats {
-        let cache = self.cache.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let mut stats = JitStats { units: cache.units.len(), time: cache.time, ..JitStats::default() };
-        for unit in &cache.units {
-            stats.blocks += unit.blocks.len();
-            stats.instructions += unit.blocks.iter().map(|b| b.block.instructions as usize).sum::<usize>();
-            stats.code_bytes += unit.code_size;
+    /// Adds a new unit, and lets others leave if there is too much now.
+    fn insert(&self, resident: Arc<Resident>) {
+        let mut cache = self.lock();
+        resident.used.store(self.clock.fetch_add(1, Relaxed) + 1, Relaxed);
+        cache.stats.add(&resident.unit);
+        for entry in resident.unit.entries.keys() {
+            cache
+                .entries
+                .entry((resident.code, (*entry, resident.unit.mode.0, resident.registers)))
+                .or_insert(resident.clone());
         }
-        stats
+        cache.units.push(resident);
+        let size = |unit: &Arc<Resident>| unit.unit.code_bytes();
+        let mut total: usize = cache.units.iter().map(size).sum();
+        while total > self.limit.load(Relaxed) && cache.units.len() > 1 {
+            let others = &cache.units[..cache.units.len() - 1];
+            let oldest = others.iter().min_by_key(|unit| unit.used.load(Relaxed)).expect("more than one").clone();
+            total -= size(&oldest);
+            cache.stats.evicted += 1;
+            self.remove(&mut cache, &oldest);
+        }
+    }
+
+    /// Lets a unit leave whose code is no longer what it was.
+    fn overwritten(&self, cache: &mut Cache, resident: &Arc<Resident>) {
+        if !resident.gone.load(Relaxed) {
+            cache.stats.overwritten += 1;
+            self.remove(cache, resident);
+        }
+    }
+
+    fn remove(&self, cache: &mut Cache, resident: &Arc<Resident>) {
+        cache.units.retain(|unit| !Arc::ptr_eq(unit, resident));
+        cache.entries.retain(|_, unit| !Arc::ptr_eq(unit, resident));
+        resident.gone.store(true, Relaxed);
+        self.epoch.fetch_add(1, Release);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Cache> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The position in the worker's list of the entry that the wave is at.
     fn entry(&self, worker: &mut Worker, wave: &Wave, env: &Env<'_>) -> Result<usize, Box<Trap>> {
-        let key = (wave.pc, wave.mode.0 & MODE_KEY, env.registers);
-        if let Some(position) = worker.entries.iter().position(|known| known.key == key) {
-            return Ok(position);
+        let epoch = self.epoch.load(Acquire);
+        if std::mem::replace(&mut worker.epoch, epoch) != epoch {
+            worker.forget_gone();
         }
-        let unit = self.unit(env, wave.pc, wave.mode)?;
-        if worker.sites.len() <= unit.id {
-            worker.sites.resize_with(unit.id + 1, Vec::new);
+        let place = (wave.pc, wave.mode.0 & MODE_KEY, env.registers);
+        if let Some(position) = worker.entries.iter().position(|known| known.place == place) {
+            let resident = &worker.units[worker.entries[position].unit].resident;
+            if resident.is_current(env.memory) {
+                resident.touch(self.clock.load(Relaxed));
+                return Ok(position);
+            }
+            self.overwritten(&mut self.lock(), resident);
+            worker.forget_gone();
         }
-        worker.sites[unit.id].resize_with(unit.accesses, Site::default);
-        worker.entries.push(Known { key, index: unit.entries[&wave.pc], unit });
-        Ok(worker.entries.len() - 1)
+        let resident = self.unit(env, wave.pc, wave.mode)?;
+        resident.touch(self.clock.load(Relaxed));
+        Ok(worker.remember(place, resident))
+    }
+}
+
+/// An entry that a thread is translating, until this is dropped.
+struct Pending<'a> {
+    jit: &'a Jit,
+    key: Key,
+}
+
+impl Drop for Pending<'_> {
+    fn drop(&mut self) {
+        self.jit.lock().pending.remove(&self.key);
+        self.jit.settled.notify_all();
+    }
+}
+
+impl Resident {
+    fn new(unit: Unit, code: u64, env: &Env<'_>) -> Resident {
+        let memory = env.memory;
+        let writable = |start: u64| memory.find(start).is_some_and(|range| range.writable);
+        let watched = unit.guest.iter().filter(|part| writable(part.start)).map(|part| {
+            let mut bytes = vec![0; (part.end - part.start) as usize];
+            memory.read(part.start, &mut bytes).expect("it was decoded from there");
+            (part.start, bytes)
+        });
+        let watched = watched.collect();
+        Resident {
+            unit,
+            code,
+            registers: env.registers,
+            watched,
+            used: AtomicU64::new(0),
+            gone: AtomicBool::new(false),
+        }
+    }
+
+    /// The unit.
+    pub fn unit(&self) -> &Unit {
+        &self.unit
+    }
+
+    /// Whether memory still holds the code that was translated.
+    fn is_current(&self, memory: &View) -> bool {
+        self.watched.iter().all(|(start, bytes)| {
+            let mut now = vec![0; bytes.len()];
+            memory.read(*start, &mut now).is_ok() && now == *bytes
+        })
+    }
+
+    fn touch(&self, clock: u64) {
+        // Mostly it is the same, and a store would take the cache line from other threads.
+        if self.used.load(Relaxed) != clock {
+            self.used.store(clock, Relaxed);
+        }
+    }
+}
+
+impl Worker {
+    /// Drops everything if any unit has left the cache.
+    fn forget_gone(&mut self) {
+        if self.units.iter().any(|used| used.resident.gone.load(Relaxed)) {
+            self.entries.clear();
+            self.units.clear();
+        }
+    }
+
+    /// Adds an entry; the result is its position.
+    fn remember(&mut self, place: Place, resident: Arc<Resident>) -> usize {
+        let index = resident.unit.entries[&place.0];
+        let known = self.units.iter().position(|used| Arc::ptr_eq(&used.resident, &resident));
+        let unit = known.unwrap_or_else(|| {
+            let mut sites = Vec::new();
+            sites.resize_with(resident.unit.accesses, Site::default);
+            self.units.push(InUse { resident, sites });
+            self.units.len() - 1
+        });
+        self.entries.push(Known { place, unit, index });
+        self.entries.len() - 1
     }
 }
 
@@ -151,9 +370,10 @@ impl Engine for Jit {
                 return Ok(Stop::Yield);
             }
             let position = self.entry(worker, wave, env)?;
-            let Known { unit, index, .. } = &worker.entries[position];
-            let mut context = Context::new(limit, env, &mut worker.sites[unit.id], worker.host);
-            let exit = unit.run(wave, &mut context, *index);
+            let Known { unit, index, .. } = worker.entries[position];
+            let InUse { resident, sites } = &mut worker.units[unit];
+            let mut context = Context::new(limit, env, sites, worker.host);
+            let exit = resident.unit.run(wave, &mut context, index);
             if let Some(stop) = outcome(exit, &context, wave)? {
                 return Ok(stop);
             }

@@ -7,15 +7,20 @@ use crate::access::{Bad, Site};
 use crate::fenv;
 use crate::lane::Fenv;
 use crate::libcall;
-use crate::lower::{self, Planned, Shaping};
+use crate::lower::{self, Counts, Planned, Shaping};
+use crate::stats::{Stages, timed};
 use crate::wide;
 use cranelift_codegen as codegen;
+use cranelift_codegen::ir::{self, UserFuncName};
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
+use cranelift_codegen::{Final, MachSrcLoc};
 use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{FuncId, Linkage, Module, ModuleError, default_libcall_names};
+use cranelift_module::{FuncId, Module, ModuleError, default_libcall_names};
 use gcnjit_rt::{Env, Mode, Trap, Wave};
 use std::collections::HashMap;
+use std::io;
+use std::ops::Range;
 use std::sync::OnceLock;
 
 /// How translated code comes back.
@@ -78,12 +83,21 @@ impl<'a> Context<'a> {
     }
 }
 
+/// A run of host code that was made for one guest instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Offset of its first byte in the unit's code.
+    pub start: u32,
+    /// Offset behind its last one.
+    pub end: u32,
+    /// Address of the instruction.
+    pub pc: u64,
+}
+
 type Entry = unsafe extern "C" fn(*mut Wave, *mut Context<'_>, u32) -> u32;
 
 /// A translated unit.
 pub struct Unit {
-    /// Which number it has in its cache.
-    pub id: usize,
     /// MODE it was translated for.
     pub mode: Mode,
     /// Its blocks, in entry order.
@@ -92,16 +106,22 @@ pub struct Unit {
     pub entries: HashMap<u64, u32>,
     /// Memory accesses in it.
     pub accesses: usize,
-    /// Bytes of host code.
-    pub code_size: usize,
-    /// The function in CLIF, as it was compiled.
+    /// Guest addresses of its code, a range a block.
+    pub guest: Vec<Range<u64>>,
+    /// What it was made of.
+    pub counts: Counts,
+    /// How long that took.
+    pub stages: Stages,
+    /// Where the host code of instructions is, by start.
+    pub places: Vec<Place>,
+    /// The function in CLIF, as it was compiled; empty without debug assertions.
     pub clif: String,
+    code_size: usize,
     entry: Entry,
     /// The environment its blocks start and end in.
     mxcsr: u32,
     module: Option<JITModule>,
     /// Its segments, which the function calls.
-    #[expect(dead_code, reason = "kept for as long as the function")]
     wide: Option<wide::Code>,
 }
 
@@ -138,54 +158,102 @@ fn host_isa() -> OwnedTargetIsa {
     builder.finish(settings::Flags::new(flags)).expect("the host's own features are consistent")
 }
 
-/// Compiles planned blocks; the first is the entry.
+/// The wider back end's code of all segments, where the host has it.
+pub(crate) fn segments(blocks: &[Planned]) -> io::Result<Option<wide::Code>> {
+    wide::is_available().then(|| wide::Code::assemble(blocks)).transpose()
+}
+
+/// The function of planned blocks, ready to be compiled. It calls `wide`'s code, if that is given.
+pub(crate) fn function(
+    blocks: &[Planned],
+    mode: Mode,
+    shaping: Shaping,
+    wide: Option<&wide::Code>,
+) -> (ir::Function, Counts) {
+    let isa = host();
+    let mut function =
+        ir::Function::with_name_signature(UserFuncName::default(), lower::signature(isa.default_call_conv()));
+    let counts = lower::lower(&mut function, isa.as_ref(), blocks, mode, shaping, wide);
+    (function, counts)
+}
+
+/// Compiles planned blocks. `stages` is what it took to make them.
 ///
 /// # Errors
 /// [`Trap::Host`] if the code generator has no code for something, or the host no memory for the result.
-pub fn compile(id: usize, blocks: Vec<Planned>, mode: Mode, shaping: Shaping) -> Result<Unit, Box<Trap>> {
-    let isa = host();
+pub fn compile(blocks: Vec<Planned>, mode: Mode, shaping: Shaping, mut stages: Stages) -> Result<Unit, Box<Trap>> {
     let refused = |what: String| {
         let pc = blocks.first().map_or(0, |planned| planned.block.pc);
         Box::new(Trap::Host { pc, what })
     };
-    let wide = wide::is_available().then(|| wide::Code::assemble(&blocks)).transpose();
-    let wide = wide.map_err(|error| refused(error.to_string()))?;
-    let mut module = JITModule::new(JITBuilder::with_isa(isa.clone(), default_libcall_names()));
+    let wide = timed(&mut stages.assemble, || segments(&blocks)).map_err(|error| refused(error.to_string()))?;
+    let mut module = JITModule::new(JITBuilder::with_isa(host().clone(), default_libcall_names()));
     let mut context = module.make_context();
-    context.func.signature = lower::signature(isa.default_call_conv());
-    lower::lower(&mut context.func, isa.as_ref(), &blocks, mode, shaping, wide.as_ref());
+    let (function, counts) = timed(&mut stages.lower, || function(&blocks, mode, shaping, wide.as_ref()));
+    context.func = function;
     let clif = if cfg!(debug_assertions) { context.func.display().to_string() } else { String::new() };
-    let function = define(&mut module, &mut context, id).map_err(|error| refused(error.to_string()))?;
-    let code_size = context.compiled_code().map_or(0, |code| code.code_buffer().len());
-    let code_size = code_size + wide.as_ref().map_or(0, wide::Code::size);
+    let function = timed(&mut stages.compile, || define(&mut module, &mut context));
+    let function = function.map_err(|error| refused(error.to_string()))?;
+    let buffer = &context.compiled_code().expect("it was just compiled").buffer;
+    let (code_size, base) = (buffer.data().len(), lower::base(&blocks));
+    let located = buffer.get_srclocs_sorted().iter().filter(|place| !place.loc.is_default());
+    let place = |place: &MachSrcLoc<Final>| Place {
+        start: place.start,
+        end: place.end,
+        pc: base + u64::from(place.loc.bits()),
+    };
+    let places = located.map(place).collect();
     let address = module.get_finalized_function(function);
     // SAFETY: the function was just compiled with this signature and calling convention.
     let entry = unsafe { std::mem::transmute::<*const u8, Entry>(address) };
     let entries = blocks.iter().enumerate().map(|(i, planned)| (planned.block.pc, i as u32)).collect();
     let accesses = blocks.iter().map(|planned| planned.block.accesses.len()).sum();
+    let guest = blocks.iter().map(|planned| planned.block.pc..planned.block.end).collect();
+    let module = Some(module);
+    let mxcsr = fenv::mxcsr(mode, Fenv::F32);
     Ok(Unit {
-        id,
         mode,
+        mxcsr,
         blocks,
         entries,
         accesses,
-        code_size,
+        guest,
+        counts,
+        stages,
+        places,
         clif,
+        code_size,
         entry,
-        mxcsr: fenv::mxcsr(mode, Fenv::F32),
-        module: Some(module),
+        module,
         wide,
     })
 }
 
-fn define(module: &mut JITModule, context: &mut codegen::Context, id: usize) -> Result<FuncId, Box<ModuleError>> {
-    let function = module.declare_function(&format!("unit{id}"), Linkage::Export, &context.func.signature)?;
+fn define(module: &mut JITModule, context: &mut codegen::Context) -> Result<FuncId, Box<ModuleError>> {
+    let function = module.declare_anonymous_function(&context.func.signature)?;
     module.define_function(function, context)?;
     module.finalize_definitions()?;
     Ok(function)
 }
 
 impl Unit {
+    /// Bytes of host code.
+    pub fn code_bytes(&self) -> usize {
+        self.code().len() + self.wide.as_ref().map_or(0, wide::Code::size)
+    }
+
+    /// The wider back end's code of its segments, with the first instruction of each.
+    pub fn segments(&self) -> Option<(&[u8], Vec<Place>)> {
+        self.wide.as_ref().map(|wide| (wide.bytes(), wide.places(&self.blocks)))
+    }
+
+    /// The host code of its function.
+    pub fn code(&self) -> &[u8] {
+        // SAFETY: the function's code begins at its entry and is as long as it was when it was compiled; it stays
+        // mapped and unchanged while the unit lives.
+        unsafe { std::slice::from_raw_parts(self.entry as *const u8, self.code_size) }
+    }
+
     /// Runs `wave` from block `index` until it leaves the unit.
     pub fn run(&self, wave: &mut Wave, context: &mut Context<'_>, index: u32) -> Exit {
         debug_assert_eq!(context.sites.len(), self.accesses);

@@ -13,18 +13,24 @@ pub mod fenv;
 pub mod jit;
 pub mod lane;
 pub mod libcall;
+pub mod listing;
 pub mod lower;
 mod meet;
 pub mod pass;
+pub mod profile;
 pub mod single;
+mod stats;
 pub mod wide;
 
-pub use cache::{Jit, JitStats, Worker};
+pub use cache::{Jit, Program, Worker};
+pub use lower::Counts;
 pub use single::Single;
+pub use stats::{JitStats, Stages};
 
 use gcnjit_isa::Target;
 use gcnjit_rt::{Env, Mode, RegisterFile, Trap, View};
 use lower::{Planned, Shaping};
+use stats::timed;
 
 /// What code is translated for beside MODE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -47,9 +53,11 @@ impl Machine {
 /// # Errors
 /// [`Trap::Decode`] or a bad jump at the entry; [`Trap::Unimplemented`] for any instruction in the unit;
 /// [`Trap::Host`] if the host's code generator refuses.
-pub fn translate(view: &View, machine: Machine, entry: u64, mode: Mode, id: usize) -> Result<jit::Unit, Box<Trap>> {
-    let guest = cfg::blocks(view, machine, entry)?;
-    jit::compile(id, plan(&guest, machine, mode)?, mode, Shaping::default())
+pub fn translate(view: &View, machine: Machine, entry: u64, mode: Mode) -> Result<jit::Unit, Box<Trap>> {
+    let mut stages = Stages::default();
+    let guest = timed(&mut stages.decode, || cfg::blocks(view, machine, entry))?;
+    let planned = plan(&guest, machine, mode, &mut stages)?;
+    jit::compile(planned, mode, Shaping::default(), stages)
 }
 
 /// Translates a single block into a unit of its own: any jump leaves it. For comparing engines step by step.
@@ -57,15 +65,25 @@ pub fn translate(view: &View, machine: Machine, entry: u64, mode: Mode, id: usiz
 /// # Errors
 /// [`Trap::Unimplemented`] for any instruction in the block.
 pub fn translate_block(guest: &cfg::GuestBlock, machine: Machine, mode: Mode) -> Result<jit::Unit, Box<Trap>> {
-    jit::compile(0, plan(std::slice::from_ref(guest), machine, mode)?, mode, Shaping::default())
+    let mut stages = Stages::default();
+    let planned = plan(std::slice::from_ref(guest), machine, mode, &mut stages)?;
+    jit::compile(planned, mode, Shaping::default(), stages)
 }
 
-fn plan(guest: &[cfg::GuestBlock], machine: Machine, mode: Mode) -> Result<Vec<Planned>, Box<Trap>> {
-    let blocks = guest.iter().map(|guest| build::block(guest, machine, mode)).collect::<Result<Vec<_>, _>>()?;
-    let needed = pass::scalars::needed(&blocks);
-    let planned = blocks.into_iter().zip(needed).map(|(block, needed)| {
-        let plan = pass::segment::plan(&block, &needed, mode);
-        Planned { block, plan }
-    });
-    Ok(planned.collect())
+fn plan(
+    guest: &[cfg::GuestBlock],
+    machine: Machine,
+    mode: Mode,
+    stages: &mut Stages,
+) -> Result<Vec<Planned>, Box<Trap>> {
+    let build = || guest.iter().map(|guest| build::block(guest, machine, mode)).collect::<Result<Vec<_>, _>>();
+    let blocks = timed(&mut stages.build, build)?;
+    Ok(timed(&mut stages.plan, || {
+        let needed = pass::scalars::needed(&blocks);
+        let planned = blocks.into_iter().zip(needed).map(|(block, needed)| {
+            let plan = pass::segment::plan(&block, &needed, mode);
+            Planned { block, plan }
+        });
+        planned.collect()
+    }))
 }

@@ -6,7 +6,7 @@ use crate::cfg::{self, GuestBlock};
 use crate::jit::{Context, Unit};
 use crate::lane::Listing;
 use crate::libcall;
-use crate::{Machine, plan, translate_block};
+use crate::{Machine, Stages, plan, translate_block};
 use gcnjit_isa::Decoder;
 use gcnjit_rt::{Env, Mode, Stop, Trap, View, Wave};
 
@@ -73,7 +73,7 @@ pub fn first_segment(guest: &GuestBlock, machine: Machine, mode: Mode) -> Result
     let mode = Mode(mode.0 & MODE_KEY);
     let is_one = |count: usize| {
         let part = GuestBlock { instructions: guest.instructions[..count].to_vec() };
-        let planned = plan(std::slice::from_ref(&part), machine, mode)?;
+        let planned = plan(std::slice::from_ref(&part), machine, mode, &mut Stages::default())?;
         let steps = planned.iter().flat_map(|planned| &planned.plan.steps);
         Ok::<_, Box<Trap>>(steps.filter(|step| !step.segment.is_empty()).count() <= 1)
     };

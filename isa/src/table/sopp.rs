@@ -22,7 +22,7 @@ macro_rules! sopp { ($then:ident) => { $then! { Sopp;
     s_sendmsg                  [0x10 0x10 0x10 0x10] () ! (simm16) [Reads(M0)];
     s_sendmsghalt              [0x11 0x11 0x11 0x11] () ! (simm16) [Reads(M0), EndsBlock];
     s_trap                     [0x12 0x12 0x12 0x12] () ! (simm16) [EndsBlock];
-    s_icache_inv               [0x13 0x13 0x13 0x13] () ! ();
+    s_icache_inv               [0x13 0x13 0x13 0x13] () ! () [EndsBlock];
     s_incperflevel             [0x14 0x14 0x14 0x14] () ! (simm16);
     s_decperflevel             [0x15 0x15 0x15 0x15] () ! (simm16);
     s_ttracedata               [0x16 0x16 0x16 0x16] () ! () [Reads(M0)];

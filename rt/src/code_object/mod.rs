@@ -17,6 +17,8 @@ mod yaml;
 
 use crate::memory::{Allocation, Memory, MemoryError, Piece};
 use crate::printf::Message;
+use crate::setup;
+use crate::wave::Mode;
 use gcnjit_isa::{Gen, Target};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -649,6 +651,11 @@ impl Kernel {
     /// Guest address of its first instruction.
     pub fn entry(&self) -> u64 {
         self.loaded.base() + self.code.entry
+    }
+
+    /// MODE that its waves start with.
+    pub fn mode(&self) -> Mode {
+        setup::mode(&self.code, self.target().generation())
     }
 
     /// Guest address of its descriptor.

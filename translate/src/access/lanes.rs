@@ -23,10 +23,12 @@ pub(super) fn host() -> Host {
 
 #[cfg(target_arch = "x86_64")]
 fn detect() -> Host {
+    use crate::libcall::Level;
+    let level = Level::of_host();
     let avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("bmi2");
     let avx512 = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw");
     let more = is_x86_feature_detected!("avx512vl") && is_x86_feature_detected!("avx512dq");
-    match (avx2, avx512 && more) {
+    match (avx2 && level != Level::Portable, avx512 && more && level == Level::Avx512) {
         (true, true) => Host::Avx512,
         (true, false) => Host::Avx2,
         _ => Host::Portable,

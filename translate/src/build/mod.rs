@@ -69,6 +69,7 @@ pub fn block(guest: &GuestBlock, machine: Machine, mode: Mode) -> Result<Block> 
     }
     b.flush();
     b.block.term = defect::ended(b.checked_term(term));
+    b.block.end = end;
     b.block.instructions = guest.instructions.len() as u32;
     Ok(b.block)
 }
@@ -145,6 +146,7 @@ impl Builder {
 
     fn begin(&mut self, pc: u64, inst: &Inst) {
         self.pc = pc;
+        self.block.at = pc;
         self.next_pc = pc + u64::from(inst.size());
         self.clamp = inst.mods.clamp;
     }

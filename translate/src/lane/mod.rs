@@ -271,6 +271,8 @@ pub enum Term {
 pub struct Block {
     /// Guest address of its first instruction.
     pub pc: u64,
+    /// Guest address behind its last one.
+    pub end: u64,
     /// Instructions in it.
     pub instructions: u32,
     /// Nodes in program order.
@@ -281,6 +283,10 @@ pub struct Block {
     pub access_reads: Vec<crate::pass::scalars::Scalars>,
     /// The end.
     pub term: Term,
+    /// Address of the instruction that nodes are being appended for; when all are there, the last one's.
+    pub at: u64,
+    /// The same for each node, when it was appended.
+    origins: Vec<u64>,
     numbering: HashMap<Node, Value>,
 }
 
@@ -290,11 +296,14 @@ impl Block {
         let numbering = HashMap::new();
         Block {
             pc,
+            end: pc,
             instructions: 0,
             nodes: Vec::new(),
             accesses: Vec::new(),
             access_reads: Vec::new(),
             term: Term::End(pc),
+            at: pc,
+            origins: Vec::new(),
             numbering,
         }
     }
@@ -302,6 +311,11 @@ impl Block {
     /// The node of a value.
     pub fn node(&self, value: Value) -> &Node {
         &self.nodes[value.index()]
+    }
+
+    /// Address of the instruction that first asked for the value.
+    pub fn origin(&self, value: Value) -> u64 {
+        self.origins[value.index()]
     }
 
     /// Appends a pure node, or finds the same one (common subexpressions never enter the list).
@@ -330,6 +344,7 @@ impl Block {
     fn push(&mut self, node: Node) -> Value {
         let value = Value(u32::try_from(self.nodes.len()).expect("a block has fewer than 2^32 nodes"));
         self.nodes.push(defect::made(&self.nodes, node));
+        self.origins.push(self.at);
         value
     }
 }

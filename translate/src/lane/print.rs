@@ -1,7 +1,7 @@
 //! Text of the lane IR, for people.
 
 use super::{Block, Node, Op, Shape, Ty, Value};
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 /// Displays a block, a node a line: `v7 = add.b32 v3, v5`; lane values are `v`, uniform ones `u`.
 pub struct Listing<'a>(pub &'a Block);
@@ -9,24 +9,31 @@ pub struct Listing<'a>(pub &'a Block);
 impl fmt::Display for Listing<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "block {:#x}: {} instructions", self.0.pc, self.0.instructions)?;
-        for (i, node) in self.0.nodes.iter().enumerate() {
-            line(f, self.0, Value(i as u32), node)?;
+        for i in 0..self.0.nodes.len() {
+            writeln!(f, "    {}", self.0.text(Value(i as u32)))?;
         }
         writeln!(f, "    {:x?}", self.0.term)
     }
 }
 
-fn line(f: &mut fmt::Formatter<'_>, block: &Block, value: Value, node: &Node) -> fmt::Result {
-    write!(f, "    ")?;
-    if node.ty != Ty::Void {
-        write!(f, "{} = ", name(block, value))?;
+impl Block {
+    /// The line of a node.
+    pub fn text(&self, value: Value) -> String {
+        line(self, value, self.node(value))
     }
-    write!(f, "{:?}", node.op)?;
+}
+
+fn line(block: &Block, value: Value, node: &Node) -> String {
+    let mut text = String::new();
     if node.ty != Ty::Void {
-        write!(f, ".{:?}", node.ty)?;
+        let _ = write!(text, "{} = ", name(block, value));
+    }
+    let _ = write!(text, "{:?}", node.op);
+    if node.ty != Ty::Void {
+        let _ = write!(text, ".{:?}", node.ty);
     }
     for arg in node.args() {
-        write!(f, " {}", name(block, arg))?;
+        let _ = write!(text, " {}", name(block, arg));
     }
     if matches!(
         node.op,
@@ -40,9 +47,9 @@ fn line(f: &mut fmt::Formatter<'_>, block: &Block, value: Value, node: &Node) ->
             | Op::CallUniform
             | Op::Access
     ) {
-        write!(f, " #{:#x}", node.imm)?;
+        let _ = write!(text, " #{:#x}", node.imm);
     }
-    writeln!(f)
+    text
 }
 
 fn name(block: &Block, value: Value) -> String {

@@ -12,9 +12,11 @@ pub mod functions;
 pub mod half;
 pub mod packed;
 mod table;
+#[cfg(test)]
+mod tests;
 pub mod unary;
 
-pub use table::{RowOp, TABLE, UNIFORM_TABLE, UniformOp};
+pub use table::{RowOp, TABLE, UNIFORM_NAMES, UNIFORM_TABLE, UniformOp};
 
 use crate::fenv;
 use crate::jit::Context;
@@ -61,7 +63,12 @@ fn detected() -> Level {
         && is_x86_feature_detected!("avx512cd")
     {
         Level::Avx512
-    } else if is_x86_feature_detected!("avx2") {
+    } else if is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("lzcnt")
+        && is_x86_feature_detected!("popcnt")
+    {
         Level::Avx2
     } else {
         Level::Portable

@@ -99,6 +99,9 @@ macro_rules! uniform_calls {
         #[repr(u32)]
         pub enum UniformOp { $($name),* }
 
+        /// Their names, for listings.
+        pub static UNIFORM_NAMES: &[&str] = &[$(stringify!($name)),*];
+
         /// All libcalls on uniform values, as [`UniformOp`] counts them.
         pub static UNIFORM_TABLE: &[UniformCall] = &[$({
             extern "C" fn $name($a: u64, $b: u64, $c: u64, $imm: u64) -> u64 {

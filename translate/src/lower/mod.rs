@@ -5,7 +5,8 @@
 //! loop only. On return `wave.pc` is where the wave goes on.
 //!
 //! The frame has the slots of the plan. Floating point: see [`crate::fenv`]. Where the host has the wider back end,
-//! segments are calls of its code ([`crate::wide`]); elsewhere they are loops of 128-bit vectors here.
+//! segments are calls of its code ([`crate::wide`]); elsewhere they are loops of 128-bit vectors here. Source locations
+//! are guest addresses, counted from the lowest one of the unit.
 
 mod scalar;
 mod segment;
@@ -22,12 +23,12 @@ use crate::wide;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I32X4, I64};
 use cranelift_codegen::ir::{
-    self, AbiParam, InstBuilder, JumpTableData, MemFlagsData, Signature, StackSlotData, StackSlotKind,
+    self, AbiParam, InstBuilder, JumpTableData, MemFlagsData, Signature, SourceLoc, StackSlotData, StackSlotKind,
 };
 use cranelift_codegen::isa::{CallConv, TargetIsa};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use gcnjit_rt::{Mode, Row, Wave};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::mem::{offset_of, size_of};
 
 /// How segments are lowered.
@@ -59,6 +60,22 @@ pub fn signature(call_conv: CallConv) -> Signature {
     signature
 }
 
+/// What a function was made of.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Segments.
+    pub segments: usize,
+    /// Loops that they were lowered to: one for each of a segment's versions.
+    pub versions: usize,
+    /// Places that call the host, by the name of what they call.
+    pub libcalls: BTreeMap<&'static str, usize>,
+}
+
+/// The guest address that source locations of a unit count from.
+pub fn base(blocks: &[Planned]) -> u64 {
+    blocks.iter().map(|planned| planned.block.pc).min().unwrap_or(0)
+}
+
 /// Builds the function of `blocks`; entry `i` is block `i`.
 ///
 /// With `wide` given, segments are calls of its code, which has to live as long as the function.
@@ -69,7 +86,7 @@ pub fn lower(
     mode: Mode,
     shaping: Shaping,
     wide: Option<&wide::Code>,
-) {
+) -> Counts {
     let mut frontend = FunctionBuilderContext::new();
     let mut fb = FunctionBuilder::new(func, &mut frontend);
     let entry = fb.create_block();
@@ -85,7 +102,8 @@ pub fn lower(
     let count = fb.ins().load(I64, MemFlagsData::trusted(), params[0], offset_of!(Wave, executed) as i32);
     fb.def_var(executed, count);
     dispatch(&mut fb, params[2], &guest);
-    let mut first_site = 0;
+    let (mut first_site, base) = (0, base(blocks));
+    let mut counts = Counts::default();
     for (index, (planned, start)) in blocks.iter().zip(&guest).enumerate() {
         fb.switch_to_block(*start);
         let mut lower = Lower {
@@ -106,12 +124,16 @@ pub fn lower(
             uniform: vec![None; planned.block.nodes.len()],
             fenv: Fenv::F32,
             first_site,
+            base,
+            place: None,
+            counts: &mut counts,
         };
         lower.block();
         first_site += planned.block.accesses.len();
     }
     fb.seal_all_blocks();
     fb.finalize(isa.frontend_config());
+    counts
 }
 
 /// The address of a frame of so many bytes. The stack is aligned for the host's calls, rows want more.
@@ -165,17 +187,32 @@ struct Lower<'a, 'f> {
     fenv: Fenv,
     /// The unit's number of the block's first access.
     first_site: usize,
+    /// What source locations count from.
+    base: u64,
+    /// The guest instruction that code is being made for.
+    place: Option<u64>,
+    counts: &'a mut Counts,
 }
 
 impl Lower<'_, '_> {
     fn block(&mut self) {
+        self.locate(Some(self.block.pc));
         self.count_instructions();
         let plan = self.plan;
         for (rank, step) in plan.steps.iter().enumerate() {
             self.step(rank, step);
         }
+        self.locate(Some(self.block.at));
         self.set_fenv(Fenv::F32);
         self.term();
+    }
+
+    /// Says that the code from here on is for the instruction at `place`; the result is what it was for before.
+    fn locate(&mut self, place: Option<u64>) -> Option<u64> {
+        // Direct jumps reach no further than a location's 32 bits.
+        let offset = place.map_or(SourceLoc::default(), |pc| SourceLoc::new((pc - self.base) as u32));
+        self.fb.set_srcloc(offset);
+        std::mem::replace(&mut self.place, place)
     }
 
     fn step(&mut self, rank: usize, step: &Step) {
@@ -195,6 +232,7 @@ impl Lower<'_, '_> {
     }
 
     fn scalar(&mut self, value: Value, rank: usize) {
+        self.locate(Some(self.block.origin(value)));
         let node = *self.block.node(value);
         match node.op {
             Op::SetSgpr => {
@@ -236,12 +274,24 @@ impl Lower<'_, '_> {
         self.fenv = fenv;
         if old != new {
             let word = self.fb.ins().iconst(I32, i64::from(new));
-            self.call_host(libcall::set_mxcsr as *const () as usize, &[word], None);
+            self.call_host("set_mxcsr", libcall::set_mxcsr as *const () as usize, &[word], None);
         }
     }
 
-    /// Calls a host function of the C ABI.
-    fn call_host(&mut self, address: usize, args: &[ir::Value], result: Option<ir::Type>) -> Option<ir::Value> {
+    /// Calls the host function `name` of the C ABI.
+    fn call_host(
+        &mut self,
+        name: &'static str,
+        address: usize,
+        args: &[ir::Value],
+        result: Option<ir::Type>,
+    ) -> Option<ir::Value> {
+        *self.counts.libcalls.entry(name).or_default() += 1;
+        self.call_address(address, args, result)
+    }
+
+    /// Calls a function of the C ABI.
+    fn call_address(&mut self, address: usize, args: &[ir::Value], result: Option<ir::Type>) -> Option<ir::Value> {
         let mut signature = Signature::new(self.call_conv);
         signature.params.extend(args.iter().map(|arg| AbiParam::new(self.fb.func.dfg.value_type(*arg))));
         signature.returns.extend(result.map(AbiParam::new));
@@ -271,7 +321,7 @@ impl Lower<'_, '_> {
             let sites = self.fb.ins().load(I64, MemFlagsData::trusted(), self.context, first);
             self.fb.ins().iadd_imm_s(sites, ((self.first_site + index) * size_of::<Site>()) as i64)
         };
-        let status = self.call_host(address, &[self.wave, site], Some(I32)).expect("it has a result");
+        let status = self.call_address(address, &[self.wave, site], Some(I32)).expect("it has a result");
         let (general, next) = (self.fb.create_block(), self.fb.create_block());
         self.fb.set_cold_block(general);
         self.fb.ins().brif(status, general, &[], next, &[]);
@@ -286,7 +336,7 @@ impl Lower<'_, '_> {
         let pointer = self.fb.ins().iconst(I64, std::ptr::from_ref(access) as i64);
         let address = libcall::access as *const () as usize;
         let site = self.fb.ins().iconst(I32, (self.first_site + index) as i64);
-        let status = self.call_host(address, &[self.wave, self.context, pointer, site], Some(I32));
+        let status = self.call_host("access", address, &[self.wave, self.context, pointer, site], Some(I32));
         let (fault, next) = (self.fb.create_block(), self.fb.create_block());
         self.fb.set_cold_block(fault);
         self.fb.ins().brif(status.expect("access has a result"), fault, &[], next, &[]);
@@ -367,7 +417,7 @@ impl Lower<'_, '_> {
         args.resize(4, destination);
         let helper = &libcall::TABLE[(node.imm & 0xffff_ffff) as usize];
         args.push(self.fb.ins().iconst(I64, (node.imm >> 32) as i64));
-        self.call_host(helper.address(), &args, None);
+        self.call_host(helper.name, helper.address(), &args, None);
     }
 
     /// The address of the row, or pair of rows, that a lane value has in memory; uniform values are spread out.
@@ -388,14 +438,14 @@ impl Lower<'_, '_> {
         let node = *self.block.node(value);
         let (slot, row) = (self.slot(value), self.indexed_row(&node, node.args[0]));
         let all = self.fb.ins().iconst(I64, -1);
-        self.call_host(libcall::blend as *const () as usize, &[slot, row, all], None);
+        self.call_host("blend", libcall::blend as *const () as usize, &[slot, row, all], None);
     }
 
     /// Blends a row into an indexed VGPR.
     fn set_vgpr_at(&mut self, node: &Node, rank: usize) {
         let (source, mask) = (self.row(node.args[0], rank, 0), self.uniform(node.args[1]));
         let row = self.indexed_row(node, node.args[2]);
-        self.call_host(libcall::blend as *const () as usize, &[row, source, mask], None);
+        self.call_host("blend", libcall::blend as *const () as usize, &[row, source, mask], None);
     }
 
     /// The address of VGPR `imm` + `index`, modulo the register file.

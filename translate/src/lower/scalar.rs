@@ -19,7 +19,9 @@ impl Lower<'_, '_> {
         if node.fenv != Fenv::Any {
             self.set_fenv(node.fenv);
         }
+        let outer = self.locate(Some(self.block.origin(value)));
         let result = self.compute(&node);
+        self.locate(outer);
         self.uniform[value.index()] = Some(result);
         result
     }
@@ -189,8 +191,11 @@ impl Lower<'_, '_> {
         let zero = self.fb.ins().iconst(I64, 0);
         args.resize(3, zero);
         args.push(self.fb.ins().iconst(I64, (node.imm >> 32) as i64));
-        let callee = libcall::UNIFORM_TABLE[(node.imm & 0xffff_ffff) as usize] as *const () as usize;
-        let result = self.call_host(callee, &args, Some(I64)).expect("a uniform libcall has a result");
+        let index = (node.imm & 0xffff_ffff) as usize;
+        let callee = libcall::UNIFORM_TABLE[index] as *const () as usize;
+        let result = self
+            .call_host(libcall::UNIFORM_NAMES[index], callee, &args, Some(I64))
+            .expect("a uniform libcall has a result");
         match node.ty {
             Ty::B64 => result,
             ty => self.fb.ins().ireduce(scalar_type(ty), result),

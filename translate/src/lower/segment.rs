@@ -46,6 +46,7 @@ pub(super) struct Body {
 impl Lower<'_, '_> {
     /// Emits the segment; afterwards its bits are uniform values.
     pub(super) fn segment(&mut self, rank: usize, segment: &Segment) {
+        self.counts.segments += 1;
         match self.wide {
             Some(code) => self.call_segment(code, rank, segment),
             None => self.inline_segment(rank, segment),
@@ -55,6 +56,7 @@ impl Lower<'_, '_> {
     /// Calls the wider back end's code.
     fn call_segment(&mut self, code: &wide::Code, rank: usize, segment: &Segment) {
         let entry = code.entry(self.index, rank);
+        self.counts.versions += entry.versions;
         let scalars = self.frame_at(self.scalars);
         for (i, value) in entry.scalars.iter().enumerate() {
             let scalar = self.uniform(*value);
@@ -72,7 +74,7 @@ impl Lower<'_, '_> {
             self.set_fenv(fenv);
         }
         let slots = self.frame_at(SCRATCH_ROWS * size_of::<Row>());
-        self.call_host(code.address(entry), &[self.wave, slots, scalars], None);
+        self.call_address(code.address(entry), &[self.wave, slots, scalars], None);
         for (i, value) in segment.bits.iter().enumerate() {
             let at = 8 * (entry.scalars.len() + i) as i32;
             self.uniform[value.index()] = Some(self.fb.ins().load(I64, MemFlagsData::trusted(), scalars, at));
@@ -116,6 +118,7 @@ impl Lower<'_, '_> {
     }
 
     fn version(&mut self, rank: usize, segment: &Segment, exec: Option<Value>, version: Version, join: ir::Block) {
+        self.counts.versions += 1;
         let full = if version == Version::Full { exec } else { None };
         let needed = self.demand(rank).needed(full);
         let splats = self.splats(&needed);
@@ -138,6 +141,7 @@ impl Lower<'_, '_> {
         }
         for value in needed {
             if self.block.node(value).shape == Shape::Lane {
+                self.locate(Some(self.block.origin(value)));
                 let lanes = self.lane_value(&mut body, value, full);
                 body.lanes[value.index()] = Some(lanes);
             }
@@ -212,6 +216,7 @@ impl Lower<'_, '_> {
         carried: &[ir::Value],
     ) -> Vec<ir::Value> {
         for set in &segment.sets {
+            self.locate(Some(self.block.origin(*set)));
             let node = *self.block.node(*set);
             let value = self.lanes_of(body, self.demand(body.rank).resolved(node.args[0], full), Ty::B32);
             let row = offset_of!(Wave, vgpr) + node.imm as usize * size_of::<Row>();

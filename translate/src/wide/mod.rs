@@ -19,6 +19,7 @@ mod select;
 #[cfg(test)]
 mod tests;
 
+use crate::jit::Place;
 use crate::lane::{Op, Shape, Value};
 use crate::libcall::Level;
 use crate::lower::Planned;
@@ -57,6 +58,8 @@ pub struct Entry {
     pub scalars: Vec<Value>,
     /// Bytes it uses from `scalars` on.
     pub bytes: usize,
+    /// Loops that it consists of: one, or one for EXEC all ones and one for any.
+    pub versions: usize,
 }
 
 /// Whether this host runs it.
@@ -113,6 +116,36 @@ impl Code {
         self.entries.values().map(|entry| entry.bytes).max().unwrap_or(0)
     }
 
+    /// Code and constants.
+    pub fn bytes(&self) -> &[u8] {
+        &self.memory
+    }
+
+    /// Where the code of each segment and access is, in order, with the guest instruction that it begins with. The last one
+    /// reaches to the end of the constants.
+    pub fn places(&self, blocks: &[Planned]) -> Vec<Place> {
+        let mut starts: Vec<(usize, u64)> = self
+            .entries
+            .iter()
+            .map(|((block, rank), entry)| {
+                let Planned { block, plan } = &blocks[*block];
+                let needed = Demand { block, plan, rank: *rank }.needed(None);
+                (entry.offset, needed.first().map_or(block.pc, |value| block.origin(*value)))
+            })
+            .collect();
+        starts.extend(self.accesses.iter().map(|((block, number), offset)| {
+            let access = &blocks[*block].block.accesses[*number];
+            (*offset, access.pc)
+        }));
+        starts.sort_unstable();
+        let ends = starts.iter().skip(1).map(|start| start.0).chain([self.size()]);
+        starts
+            .iter()
+            .zip(ends)
+            .map(|((start, pc), end)| Place { start: *start as u32, end: end as u32, pc: *pc })
+            .collect()
+    }
+
     /// Bytes of code and constants.
     pub fn size(&self) -> usize {
         self.memory.len()
@@ -163,6 +196,7 @@ fn segment(asm: &mut Asm, demand: Demand<'_>) -> Entry {
     let mut layout = Layout::new(&demand);
     let exec = demand.exec();
     let offset = asm.function();
+    let versions = if exec.is_some() { 2 } else { 1 };
     if let Some(exec) = exec {
         asm.is_ones64(Gpr::Rdx, layout.scalar(exec));
         let full = asm.jump(When::Zero);
@@ -172,7 +206,7 @@ fn segment(asm: &mut Asm, demand: Demand<'_>) -> Entry {
     } else {
         version(asm, demand, &mut layout, None);
     }
-    Entry { offset, scalars: layout.scalars, bytes: layout.bytes as usize }
+    Entry { offset, scalars: layout.scalars, bytes: layout.bytes as usize, versions }
 }
 
 /// Emits a loop over the chunks. With `full` given, that mask is all ones.
