@@ -43,7 +43,7 @@ pub enum Exit {
     Halt,
     /// An instruction that no document gives a meaning.
     Undocumented,
-    /// The instruction at `wave.pc` is one of [`crate::meet`].
+    /// The instruction at `wave.pc` is one at which waves of different work-groups meet.
     Meet,
 }
 

@@ -43,6 +43,20 @@ fn run(form: RowCall, rows: &[[u64; 64]; 3], imm: u64) -> [u64; 64] {
     result
 }
 
+/// Makes arguments what the libcall is called with, and returns its immediate.
+fn in_domain(name: &str, rows: &mut [[u64; 64]; 3], imm: u64) -> u64 {
+    match name {
+        // A lane's number, and which half of the lanes.
+        "mbcnt" => {
+            rows[1].iter_mut().for_each(|pair| *pair &= 0x3f_0000_003f);
+            imm >> 7 & 1
+        }
+        // Bits of an element.
+        "dot_i" | "dot_u" => [4, 8, 16][(imm >> 4) as usize % 3],
+        _ => imm,
+    }
+}
+
 #[test]
 fn all_levels_of_the_host_leave_the_same_bits() {
     let levels = [Level::Avx2, Level::Avx512].into_iter().filter(|level| *level as usize <= detected() as usize);
@@ -50,7 +64,8 @@ fn all_levels_of_the_host_leave_the_same_bits() {
     for Helper { name, forms } in TABLE {
         for imm in IMMEDIATES {
             for _ in 0..20 {
-                let rows = rows(&mut state);
+                let mut rows = rows(&mut state);
+                let imm = in_domain(name, &mut rows, imm);
                 let want = run(forms[Level::Portable as usize], &rows, imm);
                 for level in &levels {
                     assert!(run(forms[*level as usize], &rows, imm) == want, "{name} with {imm:#x} on {level:?}");
