@@ -90,6 +90,10 @@ impl Piece for Spoilt {
     fn listing(&self) -> String {
         self.0.lane_ir()
     }
+
+    fn host_code(&self) -> String {
+        self.0.host_code()
+    }
 }
 
 /// saxpy over 100 elements, and the buffers.
@@ -145,6 +149,8 @@ fn a_wrong_bit_is_found_with_its_instruction_and_what_that_worked_on() {
         assert_eq!(writers, ["s_load_dwordx2", "global_load_dword", "global_load_dword"], "{text}");
         assert!(text.contains("v0[5]: interp 0x40e00000, jit 0x40e00004, differing bits 0x00000004"), "{text}");
         assert!(!divergence.lane_ir.is_empty() && !divergence.only_together && divergence.memory.is_empty());
+        let shown = divergence.host_code.contains(fault(&divergence).unwrap()) && divergence.host_code.contains("ret");
+        assert!(shown || !cfg!(target_arch = "x86_64"), "{}", divergence.host_code);
     }
 }
 

@@ -137,6 +137,9 @@ fn different(divergence: &Divergence, launches: u64) -> Verdict {
     if !divergence.lane_ir.is_empty() {
         text += &format!("Lane IR:\n{}", divergence.lane_ir);
     }
+    if !divergence.host_code.is_empty() {
+        text += &format!("Host code:\n{}", divergence.host_code);
+    }
     let registers: Vec<Value> = divergence.registers.iter().map(register).collect();
     let memory: Vec<Value> = divergence.memory.iter().map(|memory| bytes(divergence, memory)).collect();
     let sources = divergence.sources.iter().map(|source| {
@@ -159,6 +162,7 @@ fn different(divergence: &Divergence, launches: u64) -> Verdict {
         "memory": memory,
         "sources": sources.collect::<Vec<_>>(),
         "lane_ir": divergence.lane_ir,
+        "host_code": divergence.host_code,
     });
     Verdict { same: false, text, json }
 }

@@ -74,6 +74,11 @@ pub trait Piece: Send {
 
     /// What it was made into, for people.
     fn listing(&self) -> String;
+
+    /// The host's instructions, for people; empty if it has none to show.
+    fn host_code(&self) -> String {
+        String::new()
+    }
 }
 
 /// The translator of this program.
@@ -95,6 +100,10 @@ impl Piece for Single {
 
     fn listing(&self) -> String {
         self.lane_ir()
+    }
+
+    fn host_code(&self) -> String {
+        Single::host_code(self)
     }
 }
 
@@ -243,8 +252,10 @@ pub(crate) struct Raw {
     pub source_writers: HashMap<Register, u64>,
     /// Who wrote each span's first byte that differs.
     pub memory_writers: Vec<Option<Writer>>,
-    /// What the candidate made of it.
+    /// What the candidate made of it, and what the host runs.
     pub listing: String,
+    /// See `listing`.
+    pub host_code: String,
     /// The first instruction of it that differs when instructions are compared one by one.
     pub narrowed: Option<Box<Raw>>,
 }
@@ -516,6 +527,7 @@ impl<P: Piece> State<P> {
             candidate,
             ends,
             listing: code.piece.as_ref().map(Piece::listing).unwrap_or_default(),
+            host_code: code.piece.as_ref().map(Piece::host_code).unwrap_or_default(),
             narrowed: None,
         }
     }

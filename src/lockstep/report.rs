@@ -55,6 +55,8 @@ pub struct Divergence {
     pub sources: Vec<Source>,
     /// The lane IR of the piece, or of the one instruction at fault.
     pub lane_ir: String,
+    /// Its host code; empty on hosts without a disassembler.
+    pub host_code: String,
     /// Whether the piece has several instructions, none of which differs when it is translated by itself.
     pub only_together: bool,
     /// What the text calls addresses.
@@ -217,6 +219,7 @@ pub(crate) fn make(launch: &Prepared<'_>, mut raw: Raw) -> Divergence {
         memory: memory.collect(),
         sources: sources.collect(),
         lane_ir: raw.listing.clone(),
+        host_code: raw.host_code.clone(),
         only_together,
         names: Names::default(),
     }

@@ -1,12 +1,13 @@
 //! What becomes of a kernel, as text: its lane IR, its CLIF or its host code, each between the guest instructions that
 //! it was made for.
 
+use crate::cfg::GuestBlock;
 use crate::jit::{self, Unit};
 use crate::lane::{Block, Op, Value};
 use crate::lower::{Planned, Shaping};
 use crate::pass::segment::{Plan, Step};
 use crate::{Machine, Program, Stages, cfg, plan};
-use gcnjit_isa::disas;
+use gcnjit_isa::{Target, disas};
 use gcnjit_rt::{Mode, Trap, View};
 use iced_x86::{Decoder, DecoderOptions, Formatter, Mnemonic, NasmFormatter};
 use std::collections::BTreeMap;
@@ -51,6 +52,17 @@ pub fn listing(
         Form::Host => page.host(&jit::compile(planned, mode, Shaping::default(), stages)?),
     }
     Ok(page.text)
+}
+
+/// The host code of a block's unit; empty where there is no disassembler for it.
+pub(crate) fn host_code(unit: &Unit, guest: &GuestBlock, target: Target) -> String {
+    if !cfg!(target_arch = "x86_64") {
+        return String::new();
+    }
+    let instructions = guest.instructions.iter().map(|(pc, inst)| (*pc, disas::text(inst, target))).collect();
+    let mut page = Page { program: &Program::default(), instructions, shown: None, text: String::new() };
+    page.host(unit);
+    page.text
 }
 
 /// Text being written.

@@ -5,14 +5,16 @@ use crate::cache::{MODE_KEY, outcome};
 use crate::cfg::{self, GuestBlock};
 use crate::jit::{Context, Unit};
 use crate::lane::Listing;
-use crate::libcall;
 use crate::{Machine, Stages, plan, translate_block};
-use gcnjit_isa::Decoder;
+use crate::{libcall, listing};
+use gcnjit_isa::{Decoder, Target};
 use gcnjit_rt::{Env, Mode, Stop, Trap, View, Wave};
 
 /// A unit of one block, with what a thread keeps for it.
 pub struct Single {
     unit: Unit,
+    guest: GuestBlock,
+    target: Target,
     sites: Vec<Site>,
 }
 
@@ -24,7 +26,8 @@ impl Single {
     pub fn new(guest: &GuestBlock, machine: Machine, mode: Mode) -> Result<Single, Box<Trap>> {
         let unit = translate_block(guest, machine, Mode(mode.0 & MODE_KEY))?;
         let sites = (0..unit.accesses).map(|_| Site::default()).collect();
-        Ok(Single { unit, sites })
+        let guest = GuestBlock { instructions: guest.instructions.clone() };
+        Ok(Single { unit, guest, target: machine.target, sites })
     }
 
     /// Runs `wave`, which is at the block's start, once through it: `None` if it goes on at its PC.
@@ -37,6 +40,11 @@ impl Single {
         let mut context = Context::new(limit, env, &mut self.sites, libcall::mxcsr());
         let exit = self.unit.run(wave, &mut context, 0);
         Ok(outcome(exit, &context, wave)?.filter(|stop| *stop != Stop::Yield))
+    }
+
+    /// The host's instructions between the guest's; empty on hosts that are not x86-64.
+    pub fn host_code(&self) -> String {
+        listing::host_code(&self.unit, &self.guest, self.target)
     }
 
     /// The lane IR.
