@@ -175,7 +175,7 @@ fn random_instructions() {
     let only = std::env::var("GCNJIT_DIFF_ONLY").unwrap_or_default();
     let chosen = |op: &Op| op.info().name.starts_with(&only) || op.family() == only;
     let bench = Bench::new();
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let (mut tested, mut failures) = (BTreeMap::new(), Vec::new());
     for target in TARGETS {
         for op in Op::all().filter(|op| op.info().executed && chosen(op)) {
@@ -279,7 +279,7 @@ fn shrunk(bench: &Bench, target: Target, mut program: Program, wave: &Wave) -> P
 fn random_programs() {
     let (count, seed) = (setting("GCNJIT_DIFF_PROGRAMS", 120), setting("GCNJIT_DIFF_SEED", 1));
     let bench = Bench::new();
-    let mut random = Random(seed ^ 0x5eed);
+    let mut random = Random::new(seed ^ 0x5eed);
     let mut compared = 0;
     for target in TARGETS {
         let usable = |op: &Op| op.info().executed && target.supports(*op) && !op.info().has(Note::EndsBlock);

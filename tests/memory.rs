@@ -518,7 +518,7 @@ fn tested(op: Op) -> bool {
 fn random_accesses() {
     let (rounds, seed) = (setting("GCNJIT_DIFF_ROUNDS", 6), setting("GCNJIT_DIFF_SEED", 1));
     let only = std::env::var("GCNJIT_DIFF_ONLY").unwrap_or_default();
-    let (mut bench, mut random) = (Bench::new(), Random(seed));
+    let (mut bench, mut random) = (Bench::new(), Random::new(seed));
     let mut counts: BTreeMap<&str, Count> = BTreeMap::new();
     let mut failures = Vec::new();
     for target in TARGETS {

@@ -72,7 +72,7 @@ fn run(victim: &Victim, kernel: &Kernel, random: &mut Random, ends: &mut BTreeMa
 fn damaged_code_objects_run() {
     let (count, seed) = (setting("GCNJIT_SANDBOX_FILES", 90), setting("GCNJIT_SANDBOX_SEED", 1));
     let victim = Victim::new();
-    let mut random = Random(seed ^ 0xda3a_6ed0);
+    let mut random = Random::new(seed ^ 0xda3a_6ed0);
     let mut ends: BTreeMap<&str, usize> = BTreeMap::new();
     let files = FILES.map(|name| {
         let path = format!("{}/kernels/{name}", env!("CARGO_MANIFEST_DIR"));

@@ -115,7 +115,7 @@ impl<E: Engine> Engine for Seeded<'_, E> {
 
     fn run(&self, worker: &mut E::Worker, wave: &mut Wave, env: &Env<'_>) -> Result<Stop, Box<Trap>> {
         if wave.executed == 0 {
-            fill(wave, &mut Random(self.seed ^ u64::from(wave.index)), self.victim);
+            fill(wave, &mut Random::new(self.seed ^ u64::from(wave.index)), self.victim);
         }
         self.engine.run(worker, wave, env)
     }
@@ -224,7 +224,7 @@ fn random_programs() {
     let (count, seed) = (setting("GCNJIT_SANDBOX_PROGRAMS", 150), setting("GCNJIT_SANDBOX_SEED", 1));
     let victim = Victim::new();
     let kernarg = Kernarg { lds: 512, ..Kernarg::default() };
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let mut ends: BTreeMap<&str, usize> = BTreeMap::new();
     for i in 0..count {
         let target = TARGETS[i as usize % TARGETS.len()];
