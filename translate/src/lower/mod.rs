@@ -459,14 +459,15 @@ impl Lower<'_, '_> {
         self.fb.ins().iadd_imm_s(row, offset_of!(Wave, vgpr) as i64)
     }
 
-    /// The address of SGPR `imm` + `index`.
+    /// The address of SGPR `imm` + `index`, which is in the register file whatever the index.
     fn indexed_sgpr(&mut self, node: &Node, index: Value) -> ir::Value {
         let index = self.uniform(index);
-        let index = self.fb.ins().uextend(I64, index);
-        let offset = self.fb.ins().ishl_imm_u(index, 2);
+        let register = self.fb.ins().iadd_imm_s(index, (node.imm & 0xff) as i64);
+        let register = self.fb.ins().band_imm_u(register, 127);
+        let register = self.fb.ins().uextend(I64, register);
+        let offset = self.fb.ins().ishl_imm_u(register, 2);
         let address = self.fb.ins().iadd(self.wave, offset);
-        let first = offset_of!(Wave, sgpr) + (node.imm & 0xff) as usize * 4;
-        self.fb.ins().iadd_imm_s(address, first as i64)
+        self.fb.ins().iadd_imm_s(address, offset_of!(Wave, sgpr) as i64)
     }
 
     /// The address of so many bytes into the frame.
