@@ -76,7 +76,9 @@ fn cliffs() -> Vec<Cliff> {
     let plain =
         |name, before: &str, body, operations| Cliff { name, before: before.to_owned(), body, operations, lanes: 64 };
     let add = |i: u32| format!("v_add_u32_e32 v{}, v{}, v{}", 1 + i % 8, 1 + i % 8, 1 + (i + 3) % 8);
-    let load = |kind: &'static str| move |i: u32| format!("{kind} v{}, v[2:3], off offset:{}", 10 + i % 8, i % 8 * 4);
+    let base = |kind: &str| if kind.starts_with("global") { ", off" } else { "" };
+    let load =
+        |kind: &'static str| move |i: u32| format!("{kind} v{}, v[2:3]{} offset:{}", 10 + i % 8, base(kind), i % 8 * 4);
     let loads = |kind| lines(32, load(kind)) + "s_waitcnt vmcnt(0)";
     let lds = |i: u32| format!("ds_read_b32 v{}, v1 offset:{}", 10 + i % 8, i % 8 * 4);
     let lds = || lines(32, lds) + "s_waitcnt lgkmcnt(0)";
