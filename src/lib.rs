@@ -48,6 +48,7 @@
 //! ```
 //!
 //! A launch is over when [`Launch::run`] returns; host threads may run any number of them at the same time on a device.
+//! A [`Queue`] runs launches in order on a thread of its own, and an [`Event`] tells when one is over.
 //! What kernels print goes to stdout, or to who is given to [`Launch::printf`].
 //!
 //! Every memory access of a kernel is checked. A bad one ends its launch with [`Error::Fault`]; process, device and
@@ -88,6 +89,7 @@ pub mod lockstep;
 mod module;
 mod names;
 mod observed;
+mod queue;
 mod source;
 
 pub use arg::Arg;
@@ -109,3 +111,4 @@ pub use listing::Listing;
 pub use module::{Kernel, Module};
 pub use names::Names;
 pub use observed::{Observed, Observer};
+pub use queue::{Event, Finished, Queue};
