@@ -87,8 +87,13 @@ proptest! {
     ) {
         for target in [Target::Gfx700, Target::Gfx803, Target::Gfx906] {
             if let Ok(inst) = parse(&format!("{name}{rest}"), target) {
-                let text = disas::text(&inst, target);
-                prop_assert_eq!(parse(&text, target).map(|inst| disas::text(&inst, target)), Ok(text));
+                let mut text = disas::text(&inst, target);
+                let again = |text: &str| parse(text, target).map(|inst| disas::text(&inst, target));
+                if name == "ds_swizzle_b32" {
+                    // A bit of a pattern that is kept and set prints as one that is set, which may have a shorter name.
+                    text = again(&text)?;
+                }
+                prop_assert_eq!(again(&text), Ok(text));
             }
         }
     }
