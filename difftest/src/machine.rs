@@ -127,7 +127,8 @@ impl Bench {
     /// If the host has no memory for them.
     pub fn new() -> Result<Bench, MemoryError> {
         let memory = Memory::with_arena(1 << 24)?;
-        let code = Piece { executable: true, ..Piece::data(0, Space::Code.size()) };
+        // Programs can't write it, or else the interpreter would see at once what the translator need not.
+        let code = Piece { executable: true, ..Piece::constant(0, Space::Code.size()) };
         let code = memory.alloc_pieces(code.len, &[code])?;
         let len = Space::C.size();
         let mixed = [Piece::data(0, len), Piece::constant(len, READ_ONLY)];
@@ -196,7 +197,7 @@ impl Bench {
         let room = Space::Code.size() as usize / 4;
         let all = words.iter().copied().chain(std::iter::repeat(END)).take(room);
         let bytes: Vec<u8> = all.flat_map(u32::to_le_bytes).collect();
-        words.len() < room && self.memory.write(self.code, &bytes).is_ok()
+        words.len() < room && self.memory.initialise(self.code, 0, &bytes).is_ok()
     }
 
     /// Where a memory is; those without addresses are at 0.

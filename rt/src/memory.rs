@@ -297,11 +297,17 @@ impl Memory {
     }
 
     /// Copies `data` into the allocation at `start`, to `offset`, whatever rights its pieces have: for loaders.
-    pub(crate) fn initialise(&self, start: u64, offset: u64, data: &[u8]) -> Result<(), MemoryError> {
-        let owner = lock(&self.0.table).owner(start).cloned().ok_or(MemoryError::NotAllocated(start))?;
+    ///
+    /// # Errors
+    /// [`MemoryError::NotAllocated`] if there is none that has room for it.
+    pub fn initialise(&self, start: u64, offset: u64, data: &[u8]) -> Result<(), MemoryError> {
         let len = data.len() as u64;
-        assert!(matches!(owner.backing, Backing::Arena(_)) && offset <= owner.len && len <= owner.len - offset);
-        // SAFETY: the bytes are inside of the allocation, which `owner` keeps committed and which is host-writable.
+        let has_room = |owner: &Owner| {
+            matches!(owner.backing, Backing::Arena(_)) && offset <= owner.len && len <= owner.len - offset
+        };
+        let owner = lock(&self.0.table).owner(start).cloned().filter(|owner| has_room(owner));
+        let _owner = owner.ok_or(MemoryError::NotAllocated(start))?;
+        // SAFETY: the bytes are inside of the allocation, which `_owner` keeps committed and which is host-writable.
         unsafe { copy_to_guest(pointer(start + offset), data) };
         Ok(())
     }
