@@ -201,12 +201,17 @@ impl Builder {
 
     /// Whether a libcall is computed in registers.
     fn is_inline(&self, op: RowOp, imm: u32) -> bool {
-        wide::is_available() && wide::inline::fenv(op, imm, self.mode).is_some()
+        self.inline_fenv(op, imm).is_some()
     }
 
-    /// The environment of a libcall that is computed in registers.
+    /// The environment of a libcall that is computed in registers, whatever its arguments.
+    fn inline_fenv(&self, op: RowOp, imm: u32) -> Option<Fenv> {
+        if wide::is_available() { wide::inline::fenv(op, imm, self.mode) } else { None }
+    }
+
+    /// The same with these arguments.
     fn inline(&self, op: RowOp, args: &[Value], imm: u32) -> Option<Fenv> {
-        let fenv = if wide::is_available() { wide::inline::fenv(op, imm, self.mode) } else { None };
+        let fenv = self.inline_fenv(op, imm);
         // The selector's constant bytes are those of the result then; signs are not looked for.
         let plain = |selector: u64| (0..4).all(|i| !(8..12).contains(&(selector >> (8 * i) & 0xff)));
         fenv.filter(|_| op != RowOp::perm || self.block.as_const(args[2]).is_some_and(plain))

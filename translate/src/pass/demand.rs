@@ -75,11 +75,6 @@ impl<'a> Demand<'a> {
         node.op == Op::Spread && Some(node.args[0]) == mask
     }
 
-    /// Whether a uniform value is read as a bit a lane.
-    pub fn is_spread(&self, value: Value) -> bool {
-        self.needed(None).iter().any(|user| self.is_spread_of(*user, Some(value)))
-    }
-
     /// Whether the segment finds the value in its slot instead of computing it.
     pub fn is_loaded(&self, value: Value) -> bool {
         let node = self.node(value);

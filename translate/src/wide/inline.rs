@@ -54,12 +54,9 @@ impl Chunk<'_> {
         use RowOp::*;
         let imm = (node.imm >> 32) as u32;
         let result = match RowOp::ALL[(node.imm & 0xffff_ffff) as usize] {
-            shl => return self.shift_lanes(value, node, op::VPSLLVD, op::VPSLLVQ),
-            shr => return self.shift_lanes(value, node, op::VPSRLVD, op::VPSRLVQ),
-            sar => return self.shift_lanes(value, node, op::VPSRAVD, op::VPSRAVQ),
-            shl64 => return self.shift_lanes(value, node, op::VPSLLVD, op::VPSLLVQ),
-            shr64 => return self.shift_lanes(value, node, op::VPSRLVD, op::VPSRLVQ),
-            sar64 => return self.shift_lanes(value, node, op::VPSRAVD, op::VPSRAVQ),
+            shl | shl64 => return self.shift_lanes(value, node, op::VPSLLVD, op::VPSLLVQ),
+            shr | shr64 => return self.shift_lanes(value, node, op::VPSRLVD, op::VPSRLVQ),
+            sar | sar64 => return self.shift_lanes(value, node, op::VPSRAVD, op::VPSRAVQ),
             ldexp_f64 => return self.ldexp_f64(value, node),
             align => self.align(node),
             popcnt => self.unary(op::VPOPCNTD, node),

@@ -30,7 +30,7 @@ use gcnjit_rt::Row;
 use memmap2::{Mmap, MmapMut};
 use registers::Registers;
 use schedule::Schedule;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::mem::size_of;
 
@@ -162,11 +162,14 @@ pub struct Layout {
 
 impl Layout {
     fn new(demand: &Demand<'_>) -> Layout {
+        let needed = demand.needed(None);
+        let node = |value: &Value| demand.node(*value);
+        let spread = needed.iter().filter(|value| node(value).op == Op::Spread);
+        let masks: HashSet<Value> = spread.map(|value| node(value).args[0]).collect();
         let stored = |value: &Value| {
-            let node = demand.node(*value);
-            node.shape == Shape::Uniform && (node.op != Op::Const || demand.is_spread(*value))
+            node(value).shape == Shape::Uniform && (node(value).op != Op::Const || masks.contains(value))
         };
-        let scalars: Vec<Value> = demand.needed(None).into_iter().filter(stored).collect();
+        let scalars: Vec<Value> = needed.iter().copied().filter(stored).collect();
         let places = scalars.iter().enumerate().map(|(i, value)| (*value, 8 * i as i32)).collect();
         let bits = demand.segment().bits.len();
         let bytes = 8 * (scalars.len() + bits) as i32;
@@ -200,18 +203,18 @@ fn segment(asm: &mut Asm, demand: Demand<'_>) -> Entry {
     if let Some(exec) = exec {
         asm.is_ones64(Gpr::Rdx, layout.scalar(exec));
         let full = asm.jump(When::Zero);
-        version(asm, demand, &mut layout, None);
+        let idle = demand.is_idle_without(Some(exec)).then_some(exec);
+        version(asm, demand, &mut layout, None, idle);
         asm.bind(full);
-        version(asm, demand, &mut layout, Some(exec));
+        version(asm, demand, &mut layout, Some(exec), None);
     } else {
-        version(asm, demand, &mut layout, None);
+        version(asm, demand, &mut layout, None, None);
     }
     Entry { offset, scalars: layout.scalars, bytes: layout.bytes as usize, versions }
 }
 
-/// Emits a loop over the chunks. With `full` given, that mask is all ones.
-fn version(asm: &mut Asm, demand: Demand<'_>, layout: &mut Layout, full: Option<Value>) {
-    let idle = if full.is_none() { demand.exec().filter(|exec| demand.is_idle_without(Some(*exec))) } else { None };
+/// Emits a loop over the chunks. With `full` given, that mask is all ones; chunks without lanes of `idle` are skipped.
+fn version(asm: &mut Asm, demand: Demand<'_>, layout: &mut Layout, full: Option<Value>, idle: Option<Value>) {
     if idle.is_some() {
         (0..layout.bits).for_each(|index| asm.clear64(Gpr::Rdx, layout.bits(index)));
     }
