@@ -362,6 +362,7 @@ pub fn cause_name(cause: Cause) -> &'static str {
         Cause::Absent(_) => "absent",
         Cause::Deadlock => "deadlock",
         Cause::Undocumented => "undocumented",
+        Cause::Image(_) => "image",
     }
 }
 

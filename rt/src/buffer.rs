@@ -7,7 +7,7 @@
 //! is 0 but for floats. Components that a format lacks read 0.
 
 /// What the bits of a component mean.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Number {
     /// 0 to 1.
     Unorm,
@@ -102,7 +102,7 @@ impl Format {
 
     /// A component as 16 bits in a register: a half, or the low bits of an integer.
     pub fn to_half(self, component: u32) -> u16 {
-        if self.is_integer() { component as u16 } else { narrow(component, F16) as u16 }
+        if self.is_integer() { component as u16 } else { to_f16(component) }
     }
 
     /// The dword of a component that is 16 bits in a register.
@@ -110,7 +110,7 @@ impl Format {
         match self.number {
             Number::Uint => half.into(),
             Number::Sint => half as i16 as u32,
-            _ => widen(half.into(), F16, half >> 15 != 0),
+            _ => from_f16(half),
         }
     }
 
@@ -143,30 +143,48 @@ pub fn selects(word3: u32) -> [u8; 4] {
 /// Selects that leave everything in place.
 pub const IDENTITY: [u8; 4] = [4, 5, 6, 7];
 
-fn mask(width: u8) -> u32 {
+/// The low `width` bits.
+pub(crate) const fn mask(width: u8) -> u32 {
     ((1u64 << width) - 1) as u32
 }
 
-/// The dword of a component of less than 32 bits; others are their own.
-fn decode(raw: u32, width: u8, number: Number) -> u32 {
-    let signed = (raw << (32 - width)) as i32 >> (32 - width);
-    let (top, half) = (i64::from(mask(width)), i64::from(mask(width - 1)));
+/// The dword of a component of `width` bits, 1 to 24, or 32, which is its own.
+pub(crate) const fn decode(raw: u32, width: u8, number: Number) -> u32 {
+    if width == 32 {
+        return raw;
+    }
+    let signed = ((raw << (32 - width)) as i32 >> (32 - width)) as i64;
+    let (top, half) = (mask(width) as i64, mask(width - 1) as i64);
     match number {
-        _ if width == 32 => raw,
         Number::Uint => raw,
         Number::Sint => signed as u32,
-        Number::Unorm => ratio(raw.into(), top),
-        Number::Snorm => ratio(i64::from(signed).max(-half), half),
-        Number::SnormNz => ratio(2 * i64::from(signed) + 1, top),
-        Number::Uscaled => ratio(raw.into(), 1),
-        Number::Sscaled => ratio(signed.into(), 1),
+        Number::Unorm => ratio(raw as i64, top),
+        Number::Snorm => ratio(if signed < -half { -half } else { signed }, half),
+        Number::SnormNz => ratio(2 * signed + 1, top),
+        Number::Uscaled => ratio(raw as i64, 1),
+        Number::Sscaled => ratio(signed, 1),
         Number::Float if width == 16 => widen(raw, F16, raw >> 15 != 0),
-        Number::Float => widen(raw, Float(5, u32::from(width) - 5), false),
+        Number::Float => widen(raw, Float(5, width as u32 - 5), false),
     }
 }
 
-/// The bits of a component, in its low `width` bits.
-fn encode(value: u32, width: u8, number: Number) -> u32 {
+/// An f32 as a half.
+pub(crate) fn to_f16(bits: u32) -> u16 {
+    narrow(bits, F16) as u16
+}
+
+/// A half as an f32.
+pub(crate) fn from_f16(half: u16) -> u32 {
+    widen(half.into(), F16, half >> 15 != 0)
+}
+
+/// The f32 nearest to `significand` · 2^`exponent`.
+pub(crate) fn scaled(significand: u64, exponent: i32) -> u32 {
+    pack(significand, exponent, F32)
+}
+
+/// The bits of a component, in its low `width` bits; `width` is 0, or as for [`decode`].
+pub(crate) fn encode(value: u32, width: u8, number: Number) -> u32 {
     if width == 0 || width == 32 {
         return value;
     }
@@ -223,37 +241,45 @@ fn whole(bits: u32) -> u32 {
 }
 
 /// `value` / 2^`shift`, to nearest even.
-fn nearest(value: u64, shift: i32) -> u64 {
+const fn nearest(value: u64, shift: i32) -> u64 {
     match shift {
         ..=0 => value << -shift,
         1..=63 => {
             let (quotient, rest, tie) = (value >> shift, value & ((1 << shift) - 1), 1 << (shift - 1));
-            quotient + u64::from(rest > tie || rest == tie && quotient & 1 != 0)
+            quotient + (rest > tie || rest == tie && quotient & 1 != 0) as u64
         }
         _ => 0,
     }
 }
 
-/// The f32 nearest to a quotient of integers below 2^18.
-fn ratio(numerator: i64, denominator: i64) -> u32 {
-    let (scaled, denominator) = (numerator.unsigned_abs() << 44, denominator as u64);
-    // A last bit says whether anything is left, so that ties are seen for what they are.
-    let quotient = (scaled / denominator) << 1 | u64::from(scaled % denominator != 0);
-    let magnitude = pack(quotient, -45, F32);
+/// The f32 nearest to a quotient of integers below 2^25.
+pub(crate) const fn ratio(numerator: i64, denominator: i64) -> u32 {
+    let (dividend, denominator) = (numerator.unsigned_abs(), denominator as u64);
+    if dividend == 0 {
+        return 0;
+    }
+    // At least 37 bits of quotient, and room for a last one that says whether anything is left, so that ties are seen
+    // for what they are.
+    let shift = dividend.leading_zeros() - 1;
+    let scaled = dividend << shift;
+    let quotient = (scaled / denominator) << 1 | (scaled % denominator != 0) as u64;
+    let magnitude = pack(quotient, -1 - shift as i32, F32);
     if numerator < 0 { magnitude | SIGN } else { magnitude }
 }
 
 /// The float nearest to `significand` · 2^`exponent`, infinity if it is too large.
-fn pack(significand: u64, exponent: i32, Float(exponent_bits, fraction_bits): Float) -> u32 {
+const fn pack(significand: u64, exponent: i32, Float(exponent_bits, fraction_bits): Float) -> u32 {
     if significand == 0 {
         return 0;
     }
     let least = 2 - (1 << (exponent_bits - 1));
-    let above = (significand.ilog2() as i32 + exponent - least).max(0);
+    let leading = significand.ilog2() as i32 + exponent - least;
+    let above = if leading < 0 { 0 } else { leading };
     // The leading one of the significand, where there is one, counts the exponent one up.
     let rounded = nearest(significand, least + above - fraction_bits as i32 - exponent);
     let infinity = mask(exponent_bits as u8) << fraction_bits;
-    (((above as u64) << fraction_bits) + rounded).min(infinity.into()) as u32
+    let value = ((above as u64) << fraction_bits) + rounded;
+    if value < infinity as u64 { value as u32 } else { infinity }
 }
 
 /// An f32 as a smaller float.
@@ -273,16 +299,16 @@ fn narrow(bits: u32, to: Float) -> u32 {
 }
 
 /// A smaller float as an f32.
-fn widen(bits: u32, Float(exponent_bits, fraction_bits): Float, negative: bool) -> u32 {
+const fn widen(bits: u32, Float(exponent_bits, fraction_bits): Float, negative: bool) -> u32 {
     let (top, fraction) = (mask(exponent_bits as u8), bits & mask(fraction_bits as u8));
     let exponent = bits >> fraction_bits & top;
     let magnitude = if exponent == top {
         let quiet = if fraction == 0 { 0 } else { 1 << 22 };
         INFINITY | quiet | fraction << (23 - fraction_bits)
     } else {
-        let leading = u64::from(exponent != 0) << fraction_bits;
-        let scale = exponent.max(1) as i32 - (1 << (exponent_bits - 1)) + 1 - fraction_bits as i32;
-        pack(u64::from(fraction) | leading, scale, F32)
+        let (leading, counted) = if exponent == 0 { (0, 1) } else { (1 << fraction_bits, exponent) };
+        let scale = counted as i32 - (1 << (exponent_bits - 1)) + 1 - fraction_bits as i32;
+        pack(fraction as u64 | leading, scale, F32)
     };
     if negative { magnitude | SIGN } else { magnitude }
 }

@@ -1,6 +1,7 @@
 //! Why a wave can't go on.
 
 use crate::code_object::Service;
+use crate::image::Unsupported;
 use gcnjit_isa::{DecodeError, Op};
 
 /// What was wrong with an access or an instruction.
@@ -39,6 +40,9 @@ pub enum Cause {
     /// The instruction is one of those that no document gives a meaning.
     #[error("an instruction without a documented meaning")]
     Undocumented,
+    /// An access through an image descriptor that describes something that is not supported.
+    #[error("image: {0}")]
+    Image(Unsupported),
 }
 
 /// What stopped a wave, and where.

@@ -10,6 +10,7 @@ pub mod gds;
 pub mod geometry;
 pub mod gws;
 pub mod hardware;
+pub mod image;
 pub mod import;
 pub mod kernarg;
 pub mod lds;
