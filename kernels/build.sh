@@ -5,6 +5,8 @@
 #   kernels/build.sh NAME...          these kernels only
 #   KEEP_ASM=DIR kernels/build.sh     keeps the listings as DIR/<name>.<target>.s
 #
+# What the kernels must compute comes from host/build.sh.
+#
 # Needs clang, lld, llvm and libclc 19 (Debian: clang-19 lld-19 llvm-19 libclc-19);
 # LLVM=N takes another version. The objects are code object version 5.
 #
@@ -103,8 +105,8 @@ trap 'rm -rf "$tmp"' EXIT
 
 names=("$@")
 if [[ $# -eq 0 ]]; then
-  for source in */*.cl; do
-    [[ $source == rt/* || $source == abi/* || $source == containers/* ]] || names+=("$(dirname "$source")")
+  for description in */launch.toml; do
+    names+=("$(dirname "$description")")
   done
 fi
 

@@ -3,7 +3,7 @@
 use crate::opencl::{self, Host};
 use crate::page::{Bar, Page, Table, geometric_mean};
 use crate::suite::{Case, Run, TARGET};
-use crate::support::{Buffer, Launch, check};
+use crate::support::{Buffer, Launch, Peer, check};
 use gcnjit::Engine;
 use std::time::{Duration, Instant};
 
@@ -155,5 +155,5 @@ fn rivals<'a>(host: &'a Host, case: &Case, left: &[Vec<u8>]) -> Result<Vec<(open
 fn agree(launch: &Launch, left: &[Vec<u8>], theirs: Vec<Vec<u8>>) -> Result<(), String> {
     let want: Vec<Buffer> =
         launch.buffers().zip(theirs).map(|(buffer, data)| Buffer { data, ..buffer.clone() }).collect();
-    check(launch, left, &want).map_err(|what| format!("its results differ, {what}"))
+    check(launch, left, &want, Peer::Other).map_err(|what| format!("its results differ, {what}"))
 }

@@ -79,6 +79,18 @@ impl Type {
         if value > high { value + 2 * low } else { value }
     }
 
+    /// The unit of the last place of `number`, if the type is a floating-point type; 1 otherwise.
+    pub fn ulp(self, number: f64) -> f64 {
+        let (least, fraction) = match self {
+            Type::F16 => (-14, 10),
+            Type::F32 => (-126, 23),
+            Type::F64 => (-1022, 52),
+            _ => return 1.0,
+        };
+        let exponent = (number.abs().to_bits() >> 52) as i32 - 1023;
+        2f64.powi(exponent.max(least) - fraction)
+    }
+
     /// The bits of the integer `value`, wrapped to the type's width.
     pub fn encode_integer(self, value: i128) -> Vec<u8> {
         value.to_le_bytes()[..self.size()].to_vec()
@@ -95,48 +107,9 @@ impl Type {
     }
 }
 
-/// A Rust type that stands for a [`Type`].
-pub trait Element: Copy {
-    /// The type it stands for.
-    const TYPE: Type;
-    /// Reads one element.
-    fn read(bytes: &[u8]) -> Self;
-    /// Appends one element.
-    fn write(self, bytes: &mut Vec<u8>);
-}
-
-macro_rules! elements {
-    ($($rust:ty => $type:ident),* $(,)?) => {$(
-        impl Element for $rust {
-            const TYPE: Type = Type::$type;
-            fn read(bytes: &[u8]) -> Self {
-                Self::from_le_bytes(bytes.try_into().expect("one element"))
-            }
-            fn write(self, bytes: &mut Vec<u8>) {
-                bytes.extend_from_slice(&self.to_le_bytes());
-            }
-        }
-    )*};
-}
-
-elements! {
-    u8 => U8, i8 => I8, u16 => U16, i16 => I16, u32 => U32, i32 => I32,
-    u64 => U64, i64 => I64, f32 => F32, f64 => F64,
-}
-
 /// A half-precision number, as its bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct F16(pub u16);
-
-impl Element for F16 {
-    const TYPE: Type = Type::F16;
-    fn read(bytes: &[u8]) -> Self {
-        F16(u16::read(bytes))
-    }
-    fn write(self, bytes: &mut Vec<u8>) {
-        self.0.write(bytes);
-    }
-}
 
 impl F16 {
     /// The same number in single precision.

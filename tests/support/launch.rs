@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-use super::{Element, Fill, Tolerance, Type, kernels_dir};
+use super::{Expect, Fill, Type, kernels_dir};
 
 /// One kernel, its index space and its arguments with their contents.
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ pub struct Buffer {
     /// Its contents, little-endian.
     pub data: Vec<u8>,
     /// How close a result has to come; `None` if the kernel must leave it alone.
-    pub expect: Option<Tolerance>,
+    pub expect: Option<Expect>,
 }
 
 /// An argument by value.
@@ -106,28 +106,31 @@ impl Launch {
         self.args.iter().filter_map(|arg| if let Arg::Buffer(buffer) = arg { Some(buffer) } else { None })
     }
 
-    /// The scalar parameter `name`, its first element if it has several.
-    pub fn scalar<T: Element>(&self, name: &str) -> T {
-        self.scalars(name, 0, 1)[0]
-    }
-
-    /// `count` elements of the scalar parameter `name`, from byte `offset` on.
-    pub fn scalars<T: Element>(&self, name: &str, offset: usize, count: usize) -> Vec<T> {
-        let bytes = self.args.iter().find_map(|arg| match arg {
-            Arg::Scalar(scalar) if scalar.name == name => Some(&scalar.bytes),
-            _ => None,
-        });
-        let bytes = bytes.unwrap_or_else(|| panic!("{} has no scalar {name}", self.kernel));
-        let size = T::TYPE.size();
-        bytes[offset..offset + count * size].chunks_exact(size).map(T::read).collect()
-    }
-}
-
-impl Buffer {
-    /// The elements.
-    pub fn elements<T: Element>(&self) -> Vec<T> {
-        assert_eq!(T::TYPE, self.ty, "the element type of {}", self.name);
-        self.data.chunks_exact(self.ty.size()).map(T::read).collect()
+    /// The buffers after all launches, as the twin of `target`'s binary on the host leaves them: those without a
+    /// result as they were, the others from `kernels/<name>/<name>.expected`, or from `<name>.fused.expected` if there
+    /// is one and the target's compiler fuses multiplications and additions.
+    ///
+    /// # Panics
+    /// With the file's name and how it is made, if it can't be read or has another size.
+    pub fn expected(&self, target: &str) -> Vec<Buffer> {
+        let file = |kind: &str| kernels_dir().join(&self.kernel).join(format!("{}{kind}.expected", self.kernel));
+        let fused = Some(file(".fused")).filter(|path| target.starts_with("gfx9") && path.exists());
+        let path = fused.unwrap_or_else(|| file(""));
+        let fail = |what: &dyn std::fmt::Display| -> ! {
+            panic!("{}: {what}; kernels/host/build.sh {} makes it", path.display(), self.kernel)
+        };
+        let bytes = std::fs::read(&path).unwrap_or_else(|error| fail(&error));
+        let mut rest = bytes.as_slice();
+        let mut buffers: Vec<Buffer> = self.buffers().cloned().collect();
+        for buffer in buffers.iter_mut().filter(|buffer| buffer.expect.is_some()) {
+            let Some((data, after)) = rest.split_at_checked(buffer.data.len()) else { fail(&"it ends too soon") };
+            buffer.data.copy_from_slice(data);
+            rest = after;
+        }
+        if !rest.is_empty() {
+            fail(&"it is too long");
+        }
+        buffers
     }
 }
 
@@ -162,7 +165,7 @@ struct RawArg {
     buffer: Option<RawBuffer>,
     #[serde(default)]
     fill: Fill,
-    expect: Option<Tolerance>,
+    expect: Option<Expect>,
     scalar: Option<RawScalar>,
     local: Option<u32>,
     #[serde(default)]

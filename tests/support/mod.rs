@@ -1,21 +1,20 @@
 //! Launches of the kernels in `kernels/`, and what they ought to compute.
 //!
 //! [`Launch::load`] reads `kernels/<name>/launch.toml` and makes the inputs;
-//! [`reference::run`] computes the outputs in plain scalar Rust;
-//! [`check`] compares them with what an engine left in the buffers. Nothing here
-//! knows an engine. `kernels/README.md` describes the file format.
+//! [`Launch::expected`] reads what the kernel's source, compiled for the host, made of them;
+//! [`check`] compares that with what an engine left in the buffers. Nothing here
+//! knows an engine. `kernels/README.md` describes the files.
 #![allow(dead_code, unused_imports, reason = "a test or bench that includes this module uses a part of it")]
 
 mod compare;
 mod data;
 mod fill;
 mod launch;
-pub mod reference;
 #[cfg(test)]
 mod selftest;
 
-pub use compare::{Tolerance, check, compare};
-pub use data::{Element, F16, Type};
+pub use compare::{Expect, Peer, check, compare};
+pub use data::{F16, Type};
 pub use fill::Fill;
 pub use launch::{Arg, Buffer, Launch, Scalar};
 

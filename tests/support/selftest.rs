@@ -1,19 +1,19 @@
 //! Tests of this module itself; they run in every test crate that includes it.
 
-use super::{Buffer, F16, Launch, TARGETS, Tolerance, Type, code_object, compare, kernel_names, reference};
+use super::{Buffer, Expect, F16, Launch, Peer, TARGETS, Type, code_object, compare, kernel_names};
 
 #[test]
-fn every_kernel_has_code_objects_and_a_reference_that_does_something() {
+fn every_kernel_has_code_objects_and_expected_results_that_are_no_inputs() {
     let names = kernel_names();
     assert!(!names.is_empty());
     for name in names {
-        for target in TARGETS {
-            assert!(code_object(&name, target).exists(), "{name} is not built for {target}");
-        }
         let launch = Launch::load(&name);
         assert_eq!(launch.kernel, name);
-        for (before, after) in launch.buffers().zip(reference::run(&launch)) {
-            assert_eq!(before.expect.is_some(), before.data != after.data, "buffer {} of {name}", before.name);
+        for target in TARGETS {
+            assert!(code_object(&name, target).exists(), "{name} is not built for {target}");
+            for (before, after) in launch.buffers().zip(launch.expected(target)) {
+                assert_eq!(before.expect.is_some(), before.data != after.data, "buffer {} of {name}", before.name);
+            }
         }
     }
 }
@@ -50,13 +50,17 @@ fn halves_survive_a_round_trip_and_round_to_even() {
 fn a_difference_is_reported_with_place_and_size() {
     let bytes = |values: [f32; 3]| values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
     let mut want =
-        Buffer { name: "y".into(), ty: Type::F32, data: bytes([1.0, 2.0, f32::NAN]), expect: Some(Tolerance::EXACT) };
+        Buffer { name: "y".into(), ty: Type::F32, data: bytes([1.0, 2.0, f32::NAN]), expect: Some(Expect::EXACT) };
     let got = bytes([1.0, 2.000_000_2, -f32::NAN]);
-    let message = compare(&want, &got).expect_err("a difference");
+    let message = compare(&want, &got, Peer::Twin).expect_err("a difference");
     assert!(message.contains("buffer y: 1 of 3") && message.contains("[1] got 2.0000002"), "{message}");
-    assert!(message.ends_with("1 ulp"), "{message}");
-    want.expect = Some(Tolerance::Within { rel: 1e-6, abs: 0.0 });
-    assert_eq!(compare(&want, &got), Ok(()));
+    assert!(message.ends_with("at most 1 ulp"), "{message}");
+    let cases = [(1.0, 0.0, 1e-6, true, true), (0.9, 0.0, 1e-6, false, true), (0.25, 8.0, 1e-8, true, false)];
+    for (ulps, of, rel, twin, other) in cases {
+        want.expect = Some(Expect::Within { ulps, of, rel, abs: 0.0 });
+        let accepts = |peer| compare(&want, &got, peer).is_ok();
+        assert_eq!((accepts(Peer::Twin), accepts(Peer::Other)), (twin, other), "{ulps} of {of}, {rel}");
+    }
 }
 
 #[test]
