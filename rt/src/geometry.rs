@@ -16,6 +16,41 @@ pub struct Geometry {
     pub offset: [u64; 3],
 }
 
+/// Coordinates of work-groups that are asked for mostly in their order: most steps are a count, where a division for each
+/// dimension would take as long as a short wave.
+#[derive(Debug)]
+pub(crate) struct Walk {
+    counts: [u32; 3],
+    /// The work-group that was asked for last, and its coordinates.
+    last: (u64, [u32; 3]),
+}
+
+impl Walk {
+    /// At the first work-group of a launch.
+    pub(crate) fn new(geometry: &Geometry) -> Walk {
+        Walk { counts: geometry.group_counts(), last: (0, [0; 3]) }
+    }
+
+    /// The coordinates of a work-group, from its place in the order x, y, z.
+    pub(crate) fn to(&mut self, linear: u64) -> [u32; 3] {
+        let (last, mut group) = self.last;
+        if linear == last + 1 {
+            for (at, count) in group.iter_mut().zip(self.counts) {
+                *at += 1;
+                if *at < count {
+                    break;
+                }
+                *at = 0;
+            }
+        } else if linear != last {
+            let [x, y, _] = self.counts.map(u64::from);
+            group = [(linear % x) as u32, (linear / x % y) as u32, (linear / x / y) as u32];
+        }
+        self.last = (linear, group);
+        group
+    }
+}
+
 /// A launch whose shape is impossible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GeometryError {
@@ -64,12 +99,6 @@ impl Geometry {
         self.group_counts().into_iter().try_fold(1u64, |product, count| product.checked_mul(count.into()))
     }
 
-    /// The coordinates of a work-group, from its place in the order x, y, z.
-    pub fn group(&self, linear: u64) -> [u32; 3] {
-        let [x, y, _] = self.group_counts().map(u64::from);
-        [(linear % x) as u32, (linear / x % y) as u32, (linear / x / y) as u32]
-    }
-
     /// The size of the work-group at these coordinates: that of a whole one, or what is left of the grid.
     pub fn group_size(&self, group: [u32; 3]) -> [u32; 3] {
         std::array::from_fn(|d| {
@@ -89,10 +118,21 @@ mod tests {
         geometry.check().unwrap();
         assert_eq!(geometry.dimensions, 2);
         assert_eq!(geometry.group_counts(), [3, 3, 1]);
+        let mut walk = Walk::new(&geometry);
         let items: u32 =
-            (0..geometry.groups()).map(|g| geometry.group_size(geometry.group(g)).iter().product::<u32>()).sum();
+            (0..geometry.groups()).map(|g| geometry.group_size(walk.to(g)).iter().product::<u32>()).sum();
         assert_eq!(items, 70);
         assert_eq!(geometry.group_size([2, 2, 0]), [2, 1, 1]);
+    }
+
+    #[test]
+    fn a_walk_goes_anywhere() {
+        let geometry = Geometry::new([10, 7, 5], [4, 3, 2]);
+        let mut walk = Walk::new(&geometry);
+        let place = |[x, y, z]: [u32; 3]| u64::from(x + 3 * (y + 3 * z));
+        for linear in (0..geometry.groups()).chain([5, 6, 6, 2, 26, 0]) {
+            assert_eq!(place(walk.to(linear)), linear);
+        }
     }
 
     #[test]
@@ -100,7 +140,7 @@ mod tests {
         let geometry = Geometry::new([u32::MAX, u32::MAX, 1], [1, 1, 1]);
         geometry.check().unwrap();
         assert_eq!(geometry.groups(), u64::from(u32::MAX) * u64::from(u32::MAX));
-        assert_eq!(geometry.group(geometry.groups() - 1), [u32::MAX - 1, u32::MAX - 1, 0]);
+        assert_eq!(Walk::new(&geometry).to(geometry.groups() - 1), [u32::MAX - 1, u32::MAX - 1, 0]);
         assert_eq!(geometry.group_size([u32::MAX - 1, 0, 0]), [1, 1, 1]);
         let last = Geometry::new([u32::MAX, 1, 1], [1024, 1, 1]);
         assert_eq!(last.group_size([last.group_counts()[0] - 1, 0, 0]), [1023, 1, 1]);

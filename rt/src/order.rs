@@ -3,47 +3,69 @@
 
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Whose turn it is. Waves are numbered as they are created, from 0 on.
+///
+/// Work-groups mostly end in their order, and few kernels ask: that is one exchange without a lock. Sequential
+/// consistency lets either the thread that moves `next` see a wave that passed early, or the one that has added that
+/// wave see the new `next`.
 #[derive(Default)]
-pub struct Order(Mutex<Turns>);
-
-#[derive(Default)]
-struct Turns {
-    /// All before it have passed.
-    next: u64,
+pub struct Order {
+    /// All waves before it have passed.
+    next: AtomicU64,
+    /// How many there are in `early`.
+    waiting: AtomicU64,
     /// Those behind that have passed.
-    early: BTreeSet<u64>,
+    early: Mutex<BTreeSet<u64>>,
 }
 
 impl Order {
     /// The order at the start of a dispatch.
     pub const fn new() -> Order {
-        Order(Mutex::new(Turns { next: 0, early: BTreeSet::new() }))
+        Order { next: AtomicU64::new(0), waiting: AtomicU64::new(0), early: Mutex::new(BTreeSet::new()) }
     }
 
     /// Whether all waves before wave `number` have passed.
     pub fn is_turn(&self, number: u64) -> bool {
-        self.turns().next >= number
+        self.next.load(SeqCst) >= number
     }
 
     /// Says that waves have passed: they ended, or let the others go first. Saying it again changes nothing.
     pub fn pass(&self, waves: Range<u64>) {
-        let mut turns = self.turns();
-        if waves.start <= turns.next {
-            turns.next = turns.next.max(waves.end);
-        } else {
-            turns.early.extend(waves);
-        }
-        while turns.early.first().is_some_and(|first| *first <= turns.next) {
-            let number = turns.early.pop_first().unwrap_or_default();
-            turns.next = turns.next.max(number + 1);
+        let moved = self.next.compare_exchange(waves.start, waves.end, SeqCst, SeqCst);
+        match moved {
+            Ok(_) if self.waiting.load(SeqCst) == 0 => {}
+            Ok(_) => self.settle(self.early()),
+            Err(next) if next >= waves.end => {}
+            Err(_) => {
+                let mut early = self.early();
+                early.extend(waves);
+                self.waiting.store(early.len() as u64, SeqCst);
+                self.settle(early);
+            }
         }
     }
 
-    fn turns(&self) -> MutexGuard<'_, Turns> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Moves on over the waves that have passed early.
+    fn settle(&self, mut early: MutexGuard<'_, BTreeSet<u64>>) {
+        while let Some(first) = early.first().copied() {
+            let next = self.next.load(SeqCst);
+            if first > next {
+                break;
+            }
+            // If another thread has moved it meanwhile, the wave is looked at again.
+            if first < next || self.next.compare_exchange(next, next + 1, SeqCst, SeqCst).is_ok() {
+                early.pop_first();
+                self.waiting.store(early.len() as u64, SeqCst);
+            }
+        }
+    }
+
+    fn early(&self) -> MutexGuard<'_, BTreeSet<u64>> {
+        self.early.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -249,9 +249,12 @@ impl Setup {
 
     /// Puts wave `index` of the work-group at `group` in its initial state. `slot` is its place in scratch.
     pub(crate) fn start(&self, wave: &mut Wave, group: [u32; 3], index: usize, items: &Items, slot: u64) {
+        let ids = &items.waves[index];
+        let (given, rest) = wave.vgpr[..usize::from(self.registers.vgprs)].split_at_mut(self.system.item_ids);
+        given.copy_from_slice(&ids.ids[..given.len()]);
         // As bytes, because that is memset, with the host's widest stores.
+        bytemuck::cast_slice_mut::<Row, u8>(rest).fill(0);
         bytemuck::bytes_of_mut(&mut wave.sgpr).fill(0);
-        bytemuck::cast_slice_mut::<Row, u8>(&mut wave.vgpr[..usize::from(self.registers.vgprs)]).fill(0);
         wave.scc = 0;
         wave.mode = self.mode;
         wave.pc = self.entry;
@@ -263,8 +266,6 @@ impl Setup {
         for (sgpr, value) in wave.sgpr[self.user.len()..].iter_mut().zip(system) {
             *sgpr = value;
         }
-        let ids = &items.waves[index];
-        wave.vgpr[..self.system.item_ids].copy_from_slice(&ids.ids[..self.system.item_ids]);
         wave.set_exec(ids.exec);
     }
 

@@ -6,12 +6,14 @@ use super::queue::{Alone, Choice, Queue};
 use super::{Launch, Options, Stats};
 use crate::engine::{Engine, Env, Stop};
 use crate::fault::{Cause, Trap};
+use crate::geometry::Walk;
 use crate::hardware::Hardware;
 use crate::lds;
 use crate::memory::View;
 use crate::order::Order;
 use crate::pool::Help;
 use crate::setup::{Items, Setup};
+use crate::wave::Wave;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Mutex, PoisonError};
@@ -78,6 +80,7 @@ struct Worker<'a, W> {
     /// On the calling thread, until it has called for help.
     caller: Option<Caller<'a>>,
     items: Items,
+    walk: Walk,
     /// Rounds since the last look at the clock.
     rounds: u32,
     stats: Stats,
@@ -91,6 +94,7 @@ impl<E: Engine> Job<'_, E> {
             engine: self.engine.worker(),
             caller,
             items: Items::new(self.launch.geometry.block),
+            walk: Walk::new(&self.launch.geometry),
             rounds: 0,
             stats: Stats::default(),
         };
@@ -166,7 +170,7 @@ impl<E: Engine> Job<'_, E> {
 
     /// Puts LDS and waves in their initial state.
     fn start(&self, worker: &mut Worker<'_, E::Worker>, group: &mut Group, linear: u64) {
-        let coordinates = self.launch.geometry.group(linear);
+        let coordinates = worker.walk.to(linear);
         let number = linear * group.waves.len() as u64;
         let size = self.launch.geometry.group_size(coordinates);
         if worker.items.size != size {
@@ -207,17 +211,6 @@ impl<E: Engine> Job<'_, E> {
     /// Runs each wave that is ready once, and returns what of the turn that used up: instructions, or a slice for a
     /// wave that gave up the rest of it.
     fn round(&self, worker: &mut Worker<'_, E::Worker>, group: &mut Group) -> Result<u64, Stopping> {
-        let mut spent = 0;
-        for index in 0..group.states.len() {
-            if group.states[index] == State::Ready {
-                spent += self.run_wave(worker, group, index)?;
-            }
-        }
-        self.call_help(worker);
-        Ok(spent)
-    }
-
-    fn run_wave(&self, worker: &mut Worker<'_, E::Worker>, group: &mut Group, index: usize) -> Result<u64, Stopping> {
         let env = Env {
             target: self.launch.kernel.target(),
             memory: &self.view,
@@ -229,9 +222,27 @@ impl<E: Engine> Job<'_, E> {
             stop: &self.stop,
             slice: self.options.slice,
         };
-        let wave = &mut group.waves[index];
+        let mut spent = 0;
+        for (wave, state) in group.waves.iter_mut().zip(&mut group.states) {
+            if *state == State::Ready {
+                let used;
+                (*state, used) = self.run_wave(worker, wave, &env)?;
+                spent += used;
+            }
+        }
+        self.call_help(worker);
+        Ok(spent)
+    }
+
+    /// Runs a wave once: what it does next, and what of the turn that used up.
+    fn run_wave(
+        &self,
+        worker: &mut Worker<'_, E::Worker>,
+        wave: &mut Wave,
+        env: &Env<'_>,
+    ) -> Result<(State, u64), Stopping> {
         let before = wave.executed;
-        let stop = match self.engine.run(&mut worker.engine, wave, &env) {
+        let stop = match self.engine.run(&mut worker.engine, wave, env) {
             Ok(stop) => stop,
             Err(trap) => {
                 let (kernel, target) = (&self.launch.kernel.code().name, self.launch.kernel.target());
@@ -240,7 +251,7 @@ impl<E: Engine> Job<'_, E> {
             }
         };
         let executed = wave.executed - before;
-        let (state, spent) = match stop {
+        Ok(match stop {
             Stop::End => (State::Ended, executed),
             Stop::Barrier => (State::Waiting, executed),
             Stop::Wait(wait) => (State::Parked(wait), executed),
@@ -248,9 +259,7 @@ impl<E: Engine> Job<'_, E> {
                 worker.rounds = CLOCK_PERIOD;
                 (State::Ready, executed.max(self.options.slice))
             }
-        };
-        group.states[index] = state;
-        Ok(spent)
+        })
     }
 
     /// Calls the helpers, once, when the dispatch has lasted long enough.

@@ -216,12 +216,33 @@ impl Lower<'_, '_> {
     }
 
     fn step(&mut self, rank: usize, step: &Step) {
-        for value in &step.scalars {
-            self.scalar(*value, rank);
+        let mut scalars = step.scalars.iter();
+        while let Some(value) = scalars.next() {
+            match scalars.as_slice().first().and_then(|next| self.pair(*value, *next)) {
+                Some((register, both)) => {
+                    self.locate(Some(self.block.origin(*value)));
+                    let both = self.uniform(both);
+                    self.store_wave(both, offset_of!(Wave, sgpr) + register * 4);
+                    scalars.next();
+                }
+                None => self.scalar(*value, rank),
+            }
         }
         if !step.segment.is_empty() {
             self.segment(rank, &step.segment);
         }
+    }
+
+    /// If these write the halves of a value to neighbouring SGPRs: the first of them, and the value. One store is cheaper,
+    /// and a load of both has not to wait for two.
+    fn pair(&self, first: Value, second: Value) -> Option<(usize, Value)> {
+        let half = |set: Value, half: Op| {
+            let set = self.block.node(set);
+            let source = (set.op == Op::SetSgpr).then(|| self.block.node(set.args[0]))?;
+            (source.op == half).then_some((set.imm as usize, source.args[0]))
+        };
+        let (low, both) = half(first, Op::Lo)?;
+        (half(second, Op::Hi)? == (low + 1, both)).then_some((low, both))
     }
 
     /// Counts the block's instructions, in a register until the function is left.

@@ -1,8 +1,10 @@
-//! Loads and stores of one or two dwords a lane, for the commonest case: all lanes are active, their addresses come in runs of
-//! sixteen side by side (or, of a load, the same), all in the allocation that the instruction hit last.
+//! Loads and stores of one or two dwords a lane, for the commonest cases: all lanes are active, and their addresses are side
+//! by side, or come in runs of sixteen (or, of a load, sixteen times the same), all in the allocation that the
+//! instruction hit last.
 //!
 //! `fn(wave: *mut Wave, site: *const Site) -> u32`: 0 if it is done; else nothing has happened, and the general way
-//! has to be gone ([`crate::libcall::access`]). Chunks are checked first and moved afterwards, in the order of lanes.
+//! has to be gone ([`crate::libcall::access`]). Addresses are checked first, and data is moved afterwards, in the order
+//! of lanes.
 
 use super::asm::{Asm, Gpr, Jump, K, MaskOp, Mem, Rm, When, Zmm, op};
 use super::inline::NOT_EQUAL;
@@ -12,34 +14,38 @@ use gcnjit_rt::Wave;
 use gcnjit_rt::wave::reg;
 use std::mem::offset_of;
 
-/// Bytes of a chunk of a register.
+/// Bytes of a chunk of a register, and chunks of a register.
 const CHUNK: i32 = 64;
-/// The wave and the site; the sizes of the allocation but for a chunk's and a lane's bytes; a chunk's low address.
+const COUNT: i32 = 4;
+/// The wave and the site; the size of the allocation; how far into it the first byte of what is checked may be.
 const WAVE: Gpr = Gpr::Rdi;
 const SITE: Gpr = Gpr::Rsi;
-const ROOM: Gpr = Gpr::R8;
-const LANE_ROOM: Gpr = Gpr::R9;
+const SIZE: Gpr = Gpr::R8;
+const ROOM: Gpr = Gpr::R9;
+/// A low half of an address.
 const LOW: Gpr = Gpr::Rax;
 /// Where the chunks are.
 const CHUNKS: [Gpr; 4] = [Gpr::Rcx, Gpr::Rdx, Gpr::R10, Gpr::R11];
-/// Addresses, the first lane's, what they should be, the upper half.
+/// Addresses, the first lane's, what they should be, the upper half, differences.
 const ADDRESSES: Zmm = Zmm(16);
 const FIRST: Zmm = Zmm(17);
 const RAMP: Zmm = Zmm(18);
 const HIGH: Zmm = Zmm(19);
+const WRONG: Zmm = Zmm(23);
 /// Orders of dwords for data of two.
 const ORDERS: [Zmm; 2] = [Zmm(20), Zmm(21)];
 const OTHER: Zmm = Zmm(22);
+/// VPTERNLOGD: the first, or what differs in the others.
+const OR_DIFFERENT: u8 = 0xf6;
 
 /// Emits the function of an access; the result is its offset in the code.
 pub fn emit(asm: &mut Asm, access: &LaneMove) -> usize {
     let offset = asm.function();
     let mut stub = Stub { asm, access, slow: Vec::new() };
     stub.check_site();
-    for chunk in 0..4 {
-        stub.locate(chunk);
-    }
-    stub.finish();
+    stub.one_run();
+    stub.runs();
+    stub.give_up();
     offset
 }
 
@@ -56,26 +62,24 @@ impl Stub<'_> {
         self.slow.push(jump);
     }
 
-    /// Whether all lanes are active and the allocation is large enough and writable if need be.
+    /// Whether all lanes are active and the allocation is writable if need be; its size.
     fn check_site(&mut self) {
-        let exec = offset_of!(Wave, sgpr) + 4 * reg::EXEC;
-        self.asm.is_ones64(WAVE, exec as i32);
-        self.slow_if(When::NotZero);
+        // Both halves may have been written apart and just now: a load of both would have to wait for that.
+        for half in [reg::EXEC, reg::EXEC + 1] {
+            self.asm.is_ones32(WAVE, (offset_of!(Wave, sgpr) + 4 * half) as i32);
+            self.slow_if(When::NotZero);
+        }
         if self.access.store {
             self.asm.is_zero8(SITE, Site::WRITABLE as i32);
             self.slow_if(When::Zero);
         }
-        self.asm.load64(ROOM, SITE, Site::END as i32);
-        self.asm.sub_mem(ROOM, SITE, Site::START as i32);
+        self.asm.load64(SIZE, SITE, Site::END as i32);
+        self.asm.sub_mem(SIZE, SITE, Site::START as i32);
         if self.access.base == (Base::Lds { by_m0: true }) {
             self.asm.load32(LOW, WAVE, (offset_of!(Wave, sgpr) + 4 * reg::M0) as i32);
-            self.asm.compare_registers(LOW, ROOM);
+            self.asm.compare_registers(LOW, SIZE);
             self.slow_if(When::Below);
         }
-        self.asm.mov(LANE_ROOM, ROOM);
-        self.asm.sub(ROOM, CHUNK * self.access.dwords as i32);
-        self.slow_if(When::Below);
-        self.asm.sub(LANE_ROOM, self.lane_bytes());
         if self.access.dwords == 2 {
             self.load_orders();
         }
@@ -84,6 +88,74 @@ impl Stub<'_> {
     /// Bytes of a lane.
     fn lane_bytes(&self) -> i32 {
         4 * self.access.dwords as i32
+    }
+
+    /// The case that all lanes are side by side.
+    fn one_run(&mut self) {
+        let mut other = Vec::new();
+        self.find_differences();
+        self.asm.non_zero(K(1), WRONG);
+        self.asm.k_test(K(1));
+        other.push(self.asm.jump(When::NotZero));
+        self.asm.mov(ROOM, SIZE);
+        self.asm.sub(ROOM, 64 * self.lane_bytes());
+        other.push(self.asm.jump(When::Below));
+        other.extend(self.place(0, 64));
+        for chunk in 0..COUNT {
+            let at = Mem::At(CHUNKS[0], chunk * self.access.dwords as i32 * CHUNK);
+            if self.access.store {
+                self.store_run(chunk, at);
+            } else {
+                self.load_run([Zmm(0), Zmm(1)], at);
+                self.write(chunk, [Zmm(0), Zmm(1)]);
+            }
+        }
+        self.succeed();
+        other.into_iter().for_each(|jump| self.asm.bind(jump));
+    }
+
+    /// Sets bits where an address is not what it is if all lanes are side by side.
+    fn find_differences(&mut self) {
+        let address = |chunk| Rm::Mem(Mem::At(WAVE, row(self.access.address) + CHUNK * chunk));
+        let step = self.lane_bytes() as u32;
+        let ramp = self.ramp();
+        let next = self.asm.constant(&(16 * step).to_le_bytes());
+        self.asm.v1(op::VPBROADCASTD, FIRST, address(0));
+        self.asm.v(op::VPADDD, RAMP, FIRST, Rm::Mem(ramp));
+        self.asm.v(op::VPXORD, WRONG, RAMP, address(0));
+        for chunk in 1..COUNT {
+            self.asm.v(op::VPADDD, RAMP, RAMP, Rm::Broadcast(next));
+            self.asm.vi(op::VPTERNLOGD, WRONG, RAMP, address(chunk), OR_DIFFERENT);
+        }
+        if self.access.base == Base::None {
+            let high = |chunk| Rm::Mem(Mem::At(WAVE, row(self.access.address + 1) + CHUNK * chunk));
+            self.asm.v1(op::VPBROADCASTD, HIGH, high(0));
+            for chunk in 0..COUNT {
+                self.asm.vi(op::VPTERNLOGD, WRONG, HIGH, high(chunk), OR_DIFFERENT);
+            }
+        }
+    }
+
+    /// Sixteen offsets side by side.
+    fn ramp(&mut self) -> Mem {
+        let step = self.lane_bytes() as u32;
+        let places: Vec<u8> = (0..16u32).flat_map(|lane| (step * lane).to_le_bytes()).collect();
+        self.asm.constant(&places)
+    }
+
+    /// The case that each chunk is a run or, of a load, one address.
+    fn runs(&mut self) {
+        for chunk in 0..COUNT {
+            self.locate(chunk);
+        }
+        for chunk in 0..COUNT {
+            if self.access.store {
+                self.store_run(chunk, Mem::At(CHUNKS[chunk as usize], 0));
+            } else {
+                self.write(chunk, Stub::data(chunk));
+            }
+        }
+        self.succeed();
     }
 
     /// Loads take the even and the odd dwords of two registers, stores their lower and their upper halves in turn.
@@ -99,52 +171,49 @@ impl Stub<'_> {
     }
 
     /// The registers of a chunk's data.
-    fn data(chunk: usize) -> [Zmm; 2] {
+    fn data(chunk: i32) -> [Zmm; 2] {
         [Zmm(2 * chunk as u8), Zmm(2 * chunk as u8 + 1)]
     }
 
     /// Checks a chunk's addresses, and loads it.
-    fn locate(&mut self, chunk: usize) {
-        let part = CHUNK * chunk as i32;
+    fn locate(&mut self, chunk: i32) {
+        let part = CHUNK * chunk;
         let low_row = Mem::At(WAVE, row(self.access.address) + part);
-        let step = self.lane_bytes() as u32;
-        let places: Vec<u8> = (0..16u32).flat_map(|lane| (step * lane).to_le_bytes()).collect();
-        let places = self.asm.constant(&places);
+        let places = self.ramp();
         self.asm.v1(op::VMOVDQA32, ADDRESSES, Rm::Mem(low_row));
         self.asm.v1(op::VPBROADCASTD, FIRST, Rm::Mem(low_row));
         self.asm.v(op::VPADDD, RAMP, FIRST, Rm::Mem(places));
         self.compare(RAMP, part);
         let other = self.asm.jump(When::NotZero);
-        self.place(chunk, ROOM);
+        self.place_or_give_up(chunk, 16);
         if self.access.store {
             return self.slow.push(other);
         }
-        self.load_run(chunk);
+        let from = CHUNKS[chunk as usize];
+        self.load_run(Stub::data(chunk), Mem::At(from, 0));
         let done = self.asm.jump_always();
         self.asm.bind(other);
         self.compare(FIRST, part);
         self.slow_if(When::NotZero);
-        self.place(chunk, LANE_ROOM);
+        self.place_or_give_up(chunk, 1);
         for (k, data) in (0..self.access.dwords).zip(Stub::data(chunk)) {
-            self.asm.v1(op::VPBROADCASTD, data, Rm::Mem(Mem::At(CHUNKS[chunk], 4 * k as i32)));
+            self.asm.v1(op::VPBROADCASTD, data, Rm::Mem(Mem::At(from, 4 * k as i32)));
         }
         self.asm.bind(done);
     }
 
-    fn load_run(&mut self, chunk: usize) {
-        let (from, [first, second]) = (CHUNKS[chunk], Stub::data(chunk));
-        self.asm.v1(op::VMOVDQU32, first, Rm::Mem(Mem::At(from, 0)));
+    fn load_run(&mut self, [first, second]: [Zmm; 2], from: Mem) {
+        self.asm.v1(op::VMOVDQU32, first, Rm::Mem(from));
         if self.access.dwords == 2 {
-            self.asm.v1(op::VMOVDQU32, OTHER, Rm::Mem(Mem::At(from, CHUNK)));
+            self.asm.v1(op::VMOVDQU32, OTHER, Rm::Mem(from.further(CHUNK)));
             self.asm.v1(op::VMOVDQA32, second, first);
             self.asm.v(op::VPERMT2D, first, ORDERS[0], OTHER);
             self.asm.v(op::VPERMT2D, second, ORDERS[1], OTHER);
         }
     }
 
-    fn store_run(&mut self, chunk: usize) {
-        let (to, part) = (CHUNKS[chunk], CHUNK * chunk as i32);
-        let data = |k| Mem::At(WAVE, row(self.access.data + k) + part);
+    fn store_run(&mut self, chunk: i32, to: Mem) {
+        let data = |k| Mem::At(WAVE, row(self.access.data + k) + CHUNK * chunk);
         let [first, second] = Stub::data(0);
         self.asm.v1(op::VMOVDQA32, first, Rm::Mem(data(0)));
         if self.access.dwords == 2 {
@@ -152,9 +221,16 @@ impl Stub<'_> {
             self.asm.v1(op::VMOVDQA32, second, first);
             self.asm.v(op::VPERMT2D, first, ORDERS[0], OTHER);
             self.asm.v(op::VPERMT2D, second, ORDERS[1], OTHER);
-            self.asm.store_unaligned(Mem::At(to, CHUNK), second);
+            self.asm.store_unaligned(to.further(CHUNK), second);
         }
-        self.asm.store_unaligned(Mem::At(to, 0), first);
+        self.asm.store_unaligned(to, first);
+    }
+
+    /// Writes a chunk of the registers that are loaded.
+    fn write(&mut self, chunk: i32, data: [Zmm; 2]) {
+        for (k, data) in (0..self.access.dwords).zip(data) {
+            self.asm.store(Mem::At(WAVE, row(self.access.data + k) + CHUNK * chunk), data);
+        }
     }
 
     /// Sets the flags to not zero if a lane's address differs from what is expected.
@@ -175,10 +251,19 @@ impl Stub<'_> {
         self.asm.k(MaskOp::Or, K(1), K(1), K(2));
     }
 
-    /// Where the chunk is, from its first lane's address; `room` says how far into the allocation that may be.
-    fn place(&mut self, chunk: usize, room: Gpr) {
-        let part = CHUNK * chunk as i32;
-        let to = CHUNKS[chunk];
+    fn place_or_give_up(&mut self, chunk: i32, lanes: i32) {
+        self.asm.mov(ROOM, SIZE);
+        self.asm.sub(ROOM, lanes * self.lane_bytes());
+        self.slow_if(When::Below);
+        let outside = self.place(chunk, lanes);
+        self.slow.extend(outside);
+    }
+
+    /// Where so many lanes from the chunk's first one on are, from that one's address. The jumps are taken if they are not
+    /// all inside of the allocation, which `ROOM` is the size of but for their bytes.
+    fn place(&mut self, chunk: i32, lanes: i32) -> [Jump; 2] {
+        let part = CHUNK * chunk;
+        let to = CHUNKS[chunk as usize];
         self.asm.load32(LOW, WAVE, row(self.access.address) + part);
         match self.access.base {
             Base::Sgprs(base) => self.asm.load64(to, WAVE, (offset_of!(Wave, sgpr) + 4 * base) as i32),
@@ -191,26 +276,20 @@ impl Stub<'_> {
         self.asm.add_register(to, LOW);
         self.asm.add(to, self.access.offset);
         // A run whose low half wraps has jumped.
-        self.asm.add32(LOW, 15 * self.lane_bytes());
-        self.slow_if(When::Below);
+        self.asm.add32(LOW, (lanes - 1) * self.lane_bytes());
+        let wrapped = self.asm.jump(When::Below);
         self.asm.mov(LOW, to);
         self.asm.sub_mem(LOW, SITE, Site::START as i32);
-        self.asm.compare_registers(LOW, room);
-        self.slow_if(When::Above);
+        self.asm.compare_registers(LOW, ROOM);
+        [wrapped, self.asm.jump(When::Above)]
     }
 
-    fn finish(&mut self) {
-        for chunk in 0..4 {
-            if self.access.store {
-                self.store_run(chunk);
-                continue;
-            }
-            for (k, data) in (0..self.access.dwords).zip(Stub::data(chunk)) {
-                self.asm.store(Mem::At(WAVE, row(self.access.data + k) + CHUNK * chunk as i32), data);
-            }
-        }
+    fn succeed(&mut self) {
         self.asm.mov_imm(Gpr::Rax, 0);
         self.asm.ret();
+    }
+
+    fn give_up(&mut self) {
         for jump in std::mem::take(&mut self.slow) {
             self.asm.bind(jump);
         }

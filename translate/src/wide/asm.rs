@@ -38,6 +38,18 @@ pub enum Gpr {
     R11 = 11,
 }
 
+impl Gpr {
+    /// Bytes of a chunk where the register points to.
+    pub fn chunk(self) -> i32 {
+        match self {
+            Gpr::Rdi | Gpr::Rsi | Gpr::R9 => 64,
+            Gpr::Rcx => 128,
+            Gpr::R8 => 2,
+            _ => 0,
+        }
+    }
+}
+
 /// An address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mem {
@@ -45,6 +57,16 @@ pub enum Mem {
     At(Gpr, i32),
     /// Offset in the pool.
     Pool(usize),
+}
+
+impl Mem {
+    /// So many bytes further on.
+    pub fn further(self, bytes: i32) -> Mem {
+        match self {
+            Mem::At(base, offset) => Mem::At(base, offset + bytes),
+            Mem::Pool(at) => Mem::Pool(at + bytes as usize),
+        }
+    }
 }
 
 /// The operand that may be in memory.
@@ -179,6 +201,8 @@ evex! {
     VPMOVM2D PF3 M0F38 W0 0x38 Full;
     VPMOVD2M PF3 M0F38 W0 0x39 Full;
     VPERMT2D P66 M0F38 W0 0x7e Full;
+    VPTERNLOGD P66 M0F3A W0 0x25 Full;
+    VPTESTMD P66 M0F38 W0 0x27 Full;
     VPMOVZXDQ P66 M0F38 W0 0x35 Half;
     VPMOVSXDQ P66 M0F38 W0 0x25 Half;
     VEXTRACTI64X4 P66 M0F3A W1 0x3b Half;
@@ -321,6 +345,8 @@ struct PoolUse {
 /// Code and constants that grow.
 #[derive(Default)]
 pub struct Asm {
+    /// The chunk that addresses are for, beside what their registers say.
+    chunk: i32,
     code: Vec<u8>,
     pool: Vec<u8>,
     constants: HashMap<Vec<u8>, usize>,
@@ -331,6 +357,11 @@ impl Asm {
     /// Nothing yet.
     pub fn new() -> Asm {
         Asm::default()
+    }
+
+    /// Addresses in chunks are those of so many chunks further on from here.
+    pub fn set_chunk(&mut self, chunk: i32) {
+        self.chunk = chunk;
     }
 
     /// Here.
@@ -410,6 +441,11 @@ impl Asm {
         self.evex(op, result.0, first.0, second.into(), K(0), false, Some(predicate));
     }
 
+    /// The lanes that are not zero.
+    pub fn non_zero(&mut self, result: K, source: Zmm) {
+        self.evex(op::VPTESTMD, result.0, source.0, source.into(), K(0), false, None);
+    }
+
     /// Lanes' sign bits as a mask, and back.
     pub fn mask_of_signs(&mut self, result: K, source: Zmm) {
         self.evex(op::VPMOVD2M, result.0, 0, source.into(), K(0), false, None);
@@ -482,6 +518,7 @@ impl Asm {
         match rm {
             Rm::Reg(register) | Rm::Rounded(register, _) => self.code.push(0xc0 | reg | register & 7),
             Rm::Mem(Mem::At(base, offset)) | Rm::Broadcast(Mem::At(base, offset)) => {
+                let offset = offset + self.chunk * base.chunk();
                 let base = base as u8 & 7;
                 match i8::try_from(offset / unit) {
                     Ok(short) if offset % unit == 0 => self.code.extend([0x40 | reg | base, short as u8]),
@@ -563,6 +600,23 @@ impl Asm {
         self.integer(false, 0x8b, to, Rm::Mem(Mem::At(base, offset)));
     }
 
+    /// Loads 16 bits; the upper ones become 0.
+    pub fn load16(&mut self, to: Gpr, base: Gpr, offset: i32) {
+        let (to, base) = (to as u8, base as u8);
+        self.code.extend([0x40 | to >> 3 << 2 | base >> 3, 0x0f, 0xb7, 0x80 | (to & 7) << 3 | base & 7]);
+        self.code.extend(offset.to_le_bytes());
+    }
+
+    /// Stores 64 bits.
+    pub fn store64(&mut self, base: Gpr, offset: i32, from: Gpr) {
+        self.integer(true, 0x89, from, Rm::Mem(Mem::At(base, offset)));
+    }
+
+    /// Sets the bits of another register.
+    pub fn or_register(&mut self, to: Gpr, other: Gpr) {
+        self.integer(true, 0x0b, to, Rm::Reg(other as u8));
+    }
+
     /// Subtracts memory.
     pub fn sub_mem(&mut self, from: Gpr, base: Gpr, offset: i32) {
         self.integer(true, 0x2b, from, Rm::Mem(Mem::At(base, offset)));
@@ -633,6 +687,7 @@ impl Asm {
 
     /// Compares 16 bits in memory with 0.
     pub fn is_zero16(&mut self, base: Gpr, offset: i32) {
+        let offset = offset + self.chunk * base.chunk();
         let base = base as u8;
         self.code.extend([0x66, 0x40 | base >> 3, 0x83, 0xb8 | base & 7]);
         self.code.extend(offset.to_le_bytes());
@@ -645,6 +700,14 @@ impl Asm {
         self.code.extend([0x40 | base >> 3, 0x80, 0xb8 | base & 7]);
         self.code.extend(offset.to_le_bytes());
         self.code.push(0);
+    }
+
+    /// Compares 32 bits in memory with all ones.
+    pub fn is_ones32(&mut self, base: Gpr, offset: i32) {
+        let base = base as u8;
+        self.code.extend([0x40 | base >> 3, 0x83, 0xb8 | base & 7]);
+        self.code.extend(offset.to_le_bytes());
+        self.code.push(0xff);
     }
 
     /// Compares 64 bits in memory with all ones.

@@ -34,8 +34,7 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::mem::size_of;
 
-/// Lanes of a chunk, and chunks of a row.
-const LANES: usize = 16;
+/// Chunks of a row, of sixteen lanes each.
 const CHUNKS: i32 = 4;
 
 /// The type of a segment's code.
@@ -213,7 +212,10 @@ fn segment(asm: &mut Asm, demand: Demand<'_>) -> Entry {
     Entry { offset, scalars: layout.scalars, bytes: layout.bytes as usize, versions }
 }
 
-/// Emits a loop over the chunks. With `full` given, that mask is all ones; chunks without lanes of `idle` are skipped.
+/// Events of a chunk up to which all chunks are written out: the loop would take a quarter of the time or more.
+const SHORT: usize = 32;
+
+/// Emits the work on all chunks. With `full` given, that mask is all ones; chunks without lanes of `idle` are skipped.
 fn version(asm: &mut Asm, demand: Demand<'_>, layout: &mut Layout, full: Option<Value>, idle: Option<Value>) {
     if idle.is_some() {
         (0..layout.bits).for_each(|index| asm.clear64(Gpr::Rdx, layout.bits(index)));
@@ -222,29 +224,47 @@ fn version(asm: &mut Asm, demand: Demand<'_>, layout: &mut Layout, full: Option<
     asm.mov(Gpr::Rcx, Gpr::Rsi);
     let lanes = asm.constant(&lane_numbers());
     asm.lea(Gpr::R9, lanes);
-    asm.mov_imm(Gpr::Rax, CHUNKS);
-    let top = asm.here();
-    let skip = idle.map(|exec| {
-        asm.is_zero16(Gpr::R8, layout.scalar(exec));
-        asm.jump(When::Zero)
-    });
     let schedule = Schedule::new(&demand, full);
-    select::chunk(Registers::new(asm, demand, full, &schedule, layout));
-    if let Some(skip) = skip {
-        asm.bind(skip);
+    let mut chunk = |asm: &mut Asm| {
+        let skip = idle.map(|exec| {
+            asm.is_zero16(Gpr::R8, layout.scalar(exec));
+            asm.jump(When::Zero)
+        });
+        select::chunk(Registers::new(asm, demand, full, &schedule, layout));
+        skip.into_iter().for_each(|skip| asm.bind(skip));
+    };
+    if schedule.events.len() <= SHORT {
+        for number in 0..CHUNKS {
+            asm.set_chunk(number);
+            chunk(asm);
+        }
+        asm.set_chunk(0);
+    } else {
+        asm.mov_imm(Gpr::Rax, CHUNKS);
+        let top = asm.here();
+        chunk(asm);
+        advance(asm);
+        asm.jump_back(When::NotZero, top);
     }
-    advance(asm);
-    asm.jump_back(When::NotZero, top);
+    (0..layout.bits).for_each(|index| join_bits(asm, layout.bits(index)));
     asm.ret();
+}
+
+/// Makes one write of the four that the chunks made: who reads all bits has not to wait until these are in the cache.
+fn join_bits(asm: &mut Asm, at: i32) {
+    asm.load16(Gpr::Rax, Gpr::Rdx, at);
+    for chunk in 1..CHUNKS {
+        asm.load16(Gpr::Rcx, Gpr::Rdx, at + 2 * chunk);
+        asm.shift_left(Gpr::Rcx, 16 * chunk as u8);
+        asm.or_register(Gpr::Rax, Gpr::Rcx);
+    }
+    asm.store64(Gpr::Rdx, at, Gpr::Rax);
 }
 
 /// Moves on to the next chunk.
 fn advance(asm: &mut Asm) {
-    let dwords = 4 * LANES as i32;
-    for (register, bytes) in
-        [(Gpr::Rdi, dwords), (Gpr::Rsi, dwords), (Gpr::R9, dwords), (Gpr::Rcx, 2 * dwords), (Gpr::R8, LANES as i32 / 8)]
-    {
-        asm.add(register, bytes);
+    for register in [Gpr::Rdi, Gpr::Rsi, Gpr::R9, Gpr::Rcx, Gpr::R8] {
+        asm.add(register, register.chunk());
     }
     asm.dec(Gpr::Rax);
 }

@@ -31,7 +31,7 @@ fn one(emit: impl FnOnce(&mut Asm)) -> String {
 
 /// Opcodes whose encodings end in an immediate.
 fn has_immediate(name: &str) -> bool {
-    let names = ["VPCMP", "VCMP", "VRNDSCALE", "VGETMANT", "VCVTPS2PH", "VINSERTI", "VEXTRACTI"];
+    let names = ["VPCMP", "VCMP", "VRNDSCALE", "VGETMANT", "VCVTPS2PH", "VINSERTI", "VEXTRACTI", "VPTERNLOG"];
     names.iter().any(|prefix| name.starts_with(prefix))
 }
 
@@ -137,12 +137,13 @@ fn masks_and_loops() {
         asm.jump_back(When::NotZero, top);
         asm.is_zero16(Gpr::R8, 24);
         asm.is_ones64(Gpr::Rdx, 32);
+        asm.is_ones32(Gpr::Rdi, 0x100);
         asm.clear64(Gpr::Rdx, 8);
         asm.bind(skip);
         asm.ret();
     });
     let expected = [
-        "je near 0000000000001060h",
+        "je near 0000000000001068h",
         "kandw k1,k2,k3",
         "kandnw k1,k2,k3",
         "kunpckbw k1,k2,k3",
@@ -157,6 +158,7 @@ fn masks_and_loops() {
         "jne near 000000000000102Ah",
         "cmp word [r8+18h],0",
         "cmp qword [rdx+20h],0FFFFFFFFFFFFFFFFh",
+        "cmp dword [rdi+100h],0FFFFFFFFh",
         "mov qword [rdx+8],0",
         "vzeroupper",
         "ret",
@@ -170,6 +172,9 @@ fn addresses() {
         let done = asm.jump_always();
         asm.load64(Gpr::R8, Gpr::Rsi, 8);
         asm.load32(Gpr::R11, Gpr::Rdi, 0x100);
+        asm.load16(Gpr::R10, Gpr::R8, 0x102);
+        asm.store64(Gpr::Rdx, 8, Gpr::R11);
+        asm.or_register(Gpr::Rax, Gpr::R9);
         asm.sub_mem(Gpr::Rax, Gpr::Rsi, 0);
         asm.add_register(Gpr::R10, Gpr::Rax);
         asm.compare_registers(Gpr::Rax, Gpr::R9);
@@ -178,6 +183,8 @@ fn addresses() {
         asm.shift_left(Gpr::R10, 32);
         asm.is_zero8(Gpr::Rsi, 16);
         asm.k_test(K(1));
+        asm.non_zero(K(3), Zmm(30));
+        asm.vi(op::VPTERNLOGD, Zmm(4), Zmm(5), Rm::Mem(Mem::At(Gpr::Rdi, 64)), 0xf6);
         asm.v1(op::VMOVDQU32, Zmm(3), Rm::Mem(Mem::At(Gpr::R10, 0)));
         asm.store_unaligned(Mem::At(Gpr::R11, 0), Zmm(3));
         asm.bind(done);
@@ -187,9 +194,12 @@ fn addresses() {
         asm.bind(below);
     });
     let expected = [
-        "jmp 0000000000001047h",
+        "jmp 0000000000001064h",
         "mov r8,[rsi+8]",
         "mov r11d,[rdi+100h]",
+        "movzx r10d,word [r8+102h]",
+        "mov [rdx+8],r11",
+        "or rax,r9",
         "sub rax,[rsi]",
         "add r10,rax",
         "cmp rax,r9",
@@ -198,10 +208,32 @@ fn addresses() {
         "shl r10,20h",
         "cmp byte [rsi+10h],0",
         "kortestw k1,k1",
+        "vptestmd k3,zmm30,zmm30",
+        "vpternlogd zmm4,zmm5,[rdi+40h],0F6h",
         "vmovdqu32 zmm3,[r10]",
         "vmovdqu32 [r11],zmm3",
-        "ja near 0000000000001053h",
-        "jb near 0000000000001053h",
+        "ja near 0000000000001070h",
+        "jb near 0000000000001070h",
+    ];
+    assert_eq!(lines, expected);
+}
+
+#[test]
+fn chunks_are_as_far_apart_as_their_registers_say() {
+    let lines = listing(|asm| {
+        asm.set_chunk(3);
+        for register in [Gpr::Rdi, Gpr::Rcx, Gpr::Rdx] {
+            asm.v1(op::VMOVDQA32, Zmm(0), Rm::Mem(Mem::At(register, 64)));
+        }
+        asm.k_load(K(1), Mem::At(Gpr::R8, 8));
+        asm.is_zero16(Gpr::R8, 8);
+    });
+    let expected = [
+        "vmovdqa32 zmm0,[rdi+100h]",
+        "vmovdqa32 zmm0,[rcx+1C0h]",
+        "vmovdqa32 zmm0,[rdx+40h]",
+        "kmovw k1,[r8+0Eh]",
+        "cmp word [r8+0Eh],0",
     ];
     assert_eq!(lines, expected);
 }
