@@ -9,7 +9,7 @@ use gcnjit_rt::code_object::raw::RawCode;
 use gcnjit_rt::code_object::{Arg, ArgKind, Hidden};
 use gcnjit_rt::{Image, KernelCode, LoadError, Loaded, Mode, RegisterFile, kernarg};
 use gcnjit_translate::listing::{Form, listing};
-use gcnjit_translate::{Jit, JitStats, Machine, Program};
+use gcnjit_translate::{AtEnd, Jit, JitStats, Machine, Program};
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -269,7 +269,7 @@ impl Kernel {
         let (module, mode) = (&self.module, mode.unwrap_or_else(|| self.kernel.mode()));
         let (view, target) = (module.device().memory().view(), module.target());
         let registers = RegisterFile::of(self.kernel.code().rsrc1, target.generation());
-        let machine = Machine { target, registers };
+        let machine = Machine { target, registers, at_end: AtEnd::Nothing };
         let text = listing(form, module.jit().program(), &view, machine, self.kernel.entry(), mode);
         text.map_err(|source| {
             let (file, kernel) = (module.name().to_owned(), self.name().to_owned());

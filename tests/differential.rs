@@ -11,10 +11,10 @@ use engines::{Form, Random, TARGETS, difference, one, setting, words};
 use gcnjit_interp::run::{Buffers, Machine as Stepper};
 use gcnjit_isa::{Code, Decoder, Gen, Inst, Note, Op, Operand, Target, disas};
 use gcnjit_rt::{Env, Memory, Mode, RegisterFile, Trap, View, Wave, gds::Gds, lds::Lds, order::Order, wave::reg};
-use gcnjit_translate::Machine;
 use gcnjit_translate::jit::{Context, Exit, Unit};
 use gcnjit_translate::lane::Listing;
 use gcnjit_translate::libcall;
+use gcnjit_translate::{AtEnd, Machine};
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
@@ -35,7 +35,7 @@ impl Bench {
         Bench { memory, gds: Gds::new(), order: Order::new(), lds: Lds::new(4096), stop: AtomicBool::new(false), code }
     }
 
-    fn env<'a>(&'a self, Machine { target, registers }: Machine, memory: &'a View) -> Env<'a> {
+    fn env<'a>(&'a self, Machine { target, registers, .. }: Machine, memory: &'a View) -> Env<'a> {
         let Bench { gds, order, lds, stop, .. } = self;
         Env { target, memory, scratch: 0, registers, lds, gds, order, stop, slice: u64::MAX }
     }
@@ -146,7 +146,7 @@ fn check_row(bench: &Bench, random: &mut Random, target: Target, op: Op, rounds:
             let code: Vec<u8> = words.iter().chain(&[0; 8]).flat_map(|word| word.to_le_bytes()).collect();
             bench.memory.write(bench.code, &code).expect("code is mapped");
             let wave = random_wave(random, bench.code);
-            let machine = Machine { target, registers: random_registers(random) };
+            let machine = Machine { target, registers: random_registers(random), at_end: AtEnd::Registers };
             let inst = machine.registers.bound(&inst, target);
             let unit = match one(bench.code, machine, &inst, wave.mode) {
                 Ok(unit) => unit,
@@ -242,7 +242,7 @@ fn run_program(bench: &Bench, target: Target, program: &Program, wave: &Wave) ->
         return None;
     }
     let guest = gcnjit_translate::cfg::GuestBlock { instructions: program.clone() };
-    let machine = Machine { target, registers: RegisterFile::ALL };
+    let machine = Machine { target, registers: RegisterFile::ALL, at_end: AtEnd::Registers };
     let unit = gcnjit_translate::translate_block(&guest, machine, wave.mode).ok()?;
     let view = bench.memory.view();
     let env = bench.env(machine, &view);

@@ -20,6 +20,7 @@ use gcnjit_rt::{
 use gcnjit_translate::access::Site;
 use gcnjit_translate::jit::{Context, Exit, Unit};
 use gcnjit_translate::libcall;
+use gcnjit_translate::{self as translate, AtEnd};
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
@@ -487,7 +488,8 @@ fn check(bench: &mut Bench, random: &mut Random, target: Target, op: Op, count: 
         let (mode, exec) = (wave.mode.0, wave.exec());
         format!("{target} {} words {words:x?} mode {mode:#x} exec {exec:#x}\n", disas::text(&inst, target))
     };
-    let unit = one(bench.code, gcnjit_translate::Machine { target, registers: RegisterFile::ALL }, &inst, wave.mode);
+    let machine = translate::Machine { target, registers: RegisterFile::ALL, at_end: AtEnd::Registers };
+    let unit = one(bench.code, machine, &inst, wave.mode);
     let (expected, unit) = match (interpret(bench, target, &inst, &wave), unit) {
         (Some(expected), Ok(unit)) => (expected, unit),
         (None, Err(trap)) if matches!(*trap, Trap::Unimplemented { .. }) => return Ok(()),

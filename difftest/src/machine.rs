@@ -154,7 +154,7 @@ impl Bench {
         let counting = Counting { code: self.code, placed: &placed };
         let mut worker = counting.worker();
         let expected = self.run(case, &counting, &mut worker);
-        let jit = Jit::new();
+        let jit = Jit::new().keeping_registers();
         let got = self.run(case, &jit, &mut jit.worker());
         if let End::Trap { trap: trap @ Trap::Unimplemented { pc, .. }, .. } = &got.end {
             return self.refusal(*pc, trap, &placed, &worker.counts);

@@ -119,8 +119,7 @@ mod tests {
         assert_eq!(geometry.dimensions, 2);
         assert_eq!(geometry.group_counts(), [3, 3, 1]);
         let mut walk = Walk::new(&geometry);
-        let items: u32 =
-            (0..geometry.groups()).map(|g| geometry.group_size(walk.to(g)).iter().product::<u32>()).sum();
+        let items: u32 = (0..geometry.groups()).map(|g| geometry.group_size(walk.to(g)).iter().product::<u32>()).sum();
         assert_eq!(items, 70);
         assert_eq!(geometry.group_size([2, 2, 0]), [2, 1, 1]);
     }

@@ -19,7 +19,7 @@ use gcnjit::rt::{
 use gcnjit_interp::Interpreter;
 
 use gcnjit_translate::cfg::GuestBlock;
-use gcnjit_translate::{Jit, Machine, build};
+use gcnjit_translate::{AtEnd, Jit, Machine, build};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -188,7 +188,9 @@ fn instruction(random: &mut Random, target: Target) -> Vec<u32> {
         }
         let Ok(inst) = decoder.decode(&words) else { continue };
         let alone = GuestBlock { instructions: vec![(0x1000, inst)] };
-        if build::block(&alone, Machine { target, registers: RegisterFile::ALL }, Mode(0)).is_ok() {
+        if build::block(&alone, Machine { target, registers: RegisterFile::ALL, at_end: AtEnd::Registers }, Mode(0))
+            .is_ok()
+        {
             return words[..usize::from(inst.words)].to_vec();
         }
     }

@@ -23,7 +23,7 @@ use crate::jit::{Context, Exit, Unit};
 use crate::libcall;
 use crate::profile;
 use crate::stats::JitStats;
-use crate::{Machine, meet, translate};
+use crate::{AtEnd, Machine, meet, translate};
 use gcnjit_isa::Decoder;
 use gcnjit_rt::{Cause, Engine, Env, Mode, RegisterFile, Stop, Trap, View, Wave};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -66,6 +66,7 @@ impl Program {
 /// The translator as an executor.
 pub struct Jit {
     program: Program,
+    at_end: AtEnd,
     limit: AtomicUsize,
     /// Counts changes after which a thread must look whether units that it has are gone.
     epoch: AtomicU64,
@@ -145,12 +146,18 @@ impl Jit {
     pub fn for_program(program: Program) -> Jit {
         Jit {
             program,
+            at_end: AtEnd::default(),
             limit: AtomicUsize::new(DEFAULT_LIMIT),
             epoch: AtomicU64::new(0),
             clock: AtomicU64::new(0),
             cache: Mutex::default(),
             settled: Condvar::new(),
         }
+    }
+
+    /// The same, for who looks at the registers of waves that have ended.
+    pub fn keeping_registers(self) -> Jit {
+        Jit { at_end: AtEnd::Registers, ..self }
     }
 
     /// Keeps at most `bytes` of host code from the next translation on, but always the unit that was translated last.
@@ -202,7 +209,8 @@ impl Jit {
         cache.pending.insert(key);
         drop(cache);
         let _pending = Pending { jit: self, key };
-        let unit = translate(env.memory, Machine::of(env), pc, mode)?;
+        let machine = Machine { at_end: self.at_end, ..Machine::of(env) };
+        let unit = translate(env.memory, machine, pc, mode)?;
         profile::record(&unit, &self.program);
         let resident = Arc::new(Resident::new(unit, code, env));
         self.insert(resident.clone());

@@ -91,7 +91,7 @@ impl Code<'_> {
         if !self.home.contains(&pc) {
             return Err(bad_jump(pc));
         }
-        let Machine { registers, target } = self.machine;
+        let Machine { registers, target, .. } = self.machine;
         let inst = registers.bound(&decode(self.view, self.decoder, pc)?, target);
         self.instructions.insert(pc, inst);
         Ok(inst)

@@ -39,12 +39,24 @@ pub struct Machine {
     pub target: Target,
     /// What waves own of the registers.
     pub registers: RegisterFile,
+    /// What is looked at of a wave that has ended.
+    pub at_end: AtEnd,
+}
+
+/// What is looked at of a wave that has ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum AtEnd {
+    /// Nothing, as on the hardware: its scalar registers need not be what they would have been.
+    #[default]
+    Nothing,
+    /// All its registers, for who compares executors.
+    Registers,
 }
 
 impl Machine {
-    /// That of a dispatch.
+    /// That of a dispatch whose waves' registers are looked at in the end.
     pub fn of(env: &Env<'_>) -> Machine {
-        Machine { target: env.target, registers: env.registers }
+        Machine { target: env.target, registers: env.registers, at_end: AtEnd::Registers }
     }
 }
 
@@ -79,7 +91,7 @@ fn plan(
     let build = || guest.iter().map(|guest| build::block(guest, machine, mode)).collect::<Result<Vec<_>, _>>();
     let blocks = timed(&mut stages.build, build)?;
     Ok(timed(&mut stages.plan, || {
-        let needed = pass::scalars::needed(&blocks);
+        let needed = pass::scalars::needed(&blocks, machine.at_end);
         let planned = blocks.into_iter().zip(needed).map(|(block, needed)| {
             let plan = pass::segment::plan(&block, &needed, mode);
             Planned { block, plan }

@@ -9,7 +9,7 @@ use gcnjit_isa::Target;
 use gcnjit_rt::{RegisterFile, Wave};
 use gcnjit_translate::cfg::{GuestBlock, ends_block};
 use gcnjit_translate::lane::Listing;
-use gcnjit_translate::{Machine, build};
+use gcnjit_translate::{AtEnd, Machine, build};
 
 /// What failed in a filetest, in which line, on which target.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -141,7 +141,7 @@ fn lane_ir(case: &Case) -> Result<String, String> {
     let length = placed.iter().position(|placed| ends_block(&placed.inst)).map_or(placed.len(), |last| last + 1);
     let instructions = placed[..length].iter().map(|placed| (placed.offset, placed.inst)).collect();
     let mode = case.waves[0].wave.mode;
-    let machine = Machine { target: case.target, registers: RegisterFile::ALL };
+    let machine = Machine { target: case.target, registers: RegisterFile::ALL, at_end: AtEnd::Registers };
     let block = build::block(&GuestBlock { instructions }, machine, mode).map_err(|trap| trap.to_string())?;
     Ok(Listing(&block).to_string())
 }

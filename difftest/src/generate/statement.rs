@@ -11,7 +11,7 @@ use crate::program::{Item, canonical};
 use crate::words::draw;
 use gcnjit_isa::{Encoding, Implicit, Inst, Op, Operand, Sop1, Sop2, Sopc, Sopk, Sopp, Target, Ty};
 use gcnjit_rt::{Mode, RegisterFile, Trap};
-use gcnjit_translate::{Machine, build, cfg};
+use gcnjit_translate::{AtEnd, Machine, build, cfg};
 
 /// First and last plus one of the registers that hold addresses.
 const ADDRESS_SGPRS: (u8, u8) = (32, 100);
@@ -50,7 +50,11 @@ impl Free {
 /// interpreter agrees is for [`crate::machine`] to find out.
 pub fn is_executed(inst: &Inst, target: Target) -> bool {
     let guest = cfg::GuestBlock { instructions: vec![(0x1000, *inst)] };
-    match build::block(&guest, Machine { target, registers: RegisterFile::ALL }, Mode::default()) {
+    match build::block(
+        &guest,
+        Machine { target, registers: RegisterFile::ALL, at_end: AtEnd::Registers },
+        Mode::default(),
+    ) {
         Ok(_) => true,
         Err(trap) => !matches!(*trap, Trap::Unimplemented { .. }),
     }

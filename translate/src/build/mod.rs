@@ -112,7 +112,7 @@ impl DerefMut for Builder {
 
 impl Builder {
     fn new(pc: u64, machine: Machine, mode: Mode) -> Builder {
-        let Machine { target, registers } = machine;
+        let Machine { target, registers, .. } = machine;
         Builder {
             block: Block::new(pc),
             regs: regs::Regs::default(),

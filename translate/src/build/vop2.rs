@@ -161,29 +161,23 @@ fn v_subrev_co_u32(b: &mut Builder, x: Value, y: Value) -> Pair {
     v_sub_co_u32(b, y, x)
 }
 
-/// Bit 31 of the carries out of every bit of x + y (+ 1) = sum, as a B1.
-fn carry_of(b: &mut Builder, x: Value, y: Value, sum: Value) -> Value {
-    let (both, either) = (b.and(x, y), b.or(x, y));
-    let propagated = b.andn(either, sum);
-    let carries = b.or(both, propagated);
-    let zero = b.b32(0);
-    b.slt(carries, zero)
-}
-
 fn v_addc_co_u32(b: &mut Builder, x: Value, y: Value, carry: Value) -> Pair {
     let one = b.b1_to_b32(carry);
-    let sum = b.add(x, y);
-    let sum = b.add(sum, one);
-    let carry = carry_of(b, x, y, sum);
+    let first = b.add(x, y);
+    let sum = b.add(first, one);
+    // At most one of the two additions carries.
+    let (carry, another) = (b.ult(first, x), b.ult(sum, one));
+    let carry = b.or(carry, another);
     carry_out(b, sum, carry)
 }
 
 /// x − y − borrow borrows where the sum of the difference and y carries.
 fn v_subb_co_u32(b: &mut Builder, x: Value, y: Value, borrow: Value) -> Pair {
     let one = b.b1_to_b32(borrow);
-    let difference = b.sub(x, y);
-    let difference = b.sub(difference, one);
-    let borrow = carry_of(b, difference, y, x);
+    let first = b.sub(x, y);
+    let difference = b.sub(first, one);
+    let (borrow, another) = (b.ult(x, y), b.ult(first, one));
+    let borrow = b.or(borrow, another);
     borrow_out(b, difference, borrow)
 }
 

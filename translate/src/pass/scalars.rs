@@ -1,10 +1,11 @@
 //! Dead writes of scalar registers and SCC, over all blocks of a unit.
 //!
 //! A write to the register file is dead if no path reads the register before it is written again. Where control leaves
-//! the unit, or the wave ends, everything is read. So a wave that is stopped inside of a unit (by a fault) has all
+//! the unit, everything is read; where the wave ends, nothing, unless somebody looks ([`AtEnd`]). So a wave that is stopped inside of a unit (by a fault) has all
 //! registers that its code would still have read, and stale values in others.
 
 use super::live::live;
+use crate::AtEnd;
 use crate::lane::{Block, Node, Op, Term};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -61,34 +62,48 @@ fn effect(block: &Block, node: &Node) -> (Scalars, Scalars) {
 }
 
 /// For each block a flag a node: needed, that is neither unused nor a dead write of a scalar.
-pub fn needed(blocks: &[Block]) -> Vec<Vec<bool>> {
+pub fn needed(blocks: &[Block], at_end: AtEnd) -> Vec<Vec<bool>> {
     let mut needed: Vec<Vec<bool>> = blocks.iter().map(|block| live(block, |_| true)).collect();
-    let index: HashMap<u64, usize> = blocks.iter().enumerate().map(|(i, block)| (block.pc, i)).collect();
+    let exits = Exits {
+        index: blocks.iter().enumerate().map(|(i, block)| (block.pc, i)).collect(),
+        end: if at_end == AtEnd::Registers { Scalars::ALL } else { Scalars::default() },
+    };
     let mut entry = vec![Scalars::default(); blocks.len()];
     let mut changed = true;
     while changed {
         changed = false;
         for (i, block) in blocks.iter().enumerate().rev() {
-            let read = backward(block, exit(block, &index, &entry), &needed[i], |_| {});
+            let read = backward(block, exits.of(block, &entry), &needed[i], |_| {});
             changed |= read != entry[i];
             entry[i] = read;
         }
     }
     for (i, block) in blocks.iter().enumerate() {
         let mut dead = vec![false; block.nodes.len()];
-        backward(block, exit(block, &index, &entry), &needed[i], |node| dead[node] = true);
+        backward(block, exits.of(block, &entry), &needed[i], |node| dead[node] = true);
         needed[i] = live(block, |node| !dead[node]);
     }
     needed
 }
 
-/// What is read after the block.
-fn exit(block: &Block, index: &HashMap<u64, usize>, entry: &[Scalars]) -> Scalars {
-    let at = |pc: u64| index.get(&pc).map_or(Scalars::ALL, |i| entry[*i]);
-    match block.term {
-        Term::Jump(pc) | Term::Barrier(pc) | Term::Yield(pc) => at(pc),
-        Term::Branch(_, yes, no) => at(yes).and(at(no)),
-        _ => Scalars::ALL,
+/// Where control goes.
+struct Exits {
+    /// Blocks by address.
+    index: HashMap<u64, usize>,
+    /// What is read of a wave that has ended.
+    end: Scalars,
+}
+
+impl Exits {
+    /// What is read after the block, given what is read from the start of each block on.
+    fn of(&self, block: &Block, entry: &[Scalars]) -> Scalars {
+        let at = |pc: u64| self.index.get(&pc).map_or(Scalars::ALL, |i| entry[*i]);
+        match block.term {
+            Term::Jump(pc) | Term::Barrier(pc) | Term::Yield(pc) => at(pc),
+            Term::Branch(_, yes, no) => at(yes).and(at(no)),
+            Term::End(_) => self.end,
+            _ => Scalars::ALL,
+        }
     }
 }
 
