@@ -106,7 +106,7 @@ impl Image {
     /// [`Unsupported::Size`] if a size is out of range or `base` is no multiple of 256, [`Unsupported::Layout`] if the
     /// tiling is not for this generation, dimension or format.
     pub fn new(generation: Gen, base: u64, shape: &Shape) -> Result<Image, Unsupported> {
-        if !shape.is_valid() || base % 256 != 0 || base >> 48 != 0 {
+        if !shape.is_valid() || !base.is_multiple_of(256) || base >> 48 != 0 {
             return Err(Unsupported::Size);
         }
         shape.tiling.encode(generation)?;

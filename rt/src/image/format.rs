@@ -1,7 +1,7 @@
 //! Texel formats: what the components of a texel look like in memory, and as dwords in registers (Southern Islands
 //! manual, table 8.13).
 //!
-//! Contract: numbers become dwords and back as [`buffer`](crate::buffer) does it. A component that a format lacks reads 0,
+//! Contract: numbers become dwords and back as [`buffer`] does it. A component that a format lacks reads 0,
 //! alpha 1. Formats that no document explains are [`Unsupported`], as are number formats that a data format doesn't go
 //! with: biased numbers, floats of 4 to 8 and of 24 bits, sRGB but for components of eight bits.
 //!
@@ -189,6 +189,22 @@ impl Format {
     /// Whether red, green and blue are sRGB in memory.
     pub fn is_srgb(self) -> bool {
         self.meaning == Meaning::Srgb
+    }
+
+    /// Whether components are from 0 to 1, in integral steps.
+    pub fn is_unorm(self) -> bool {
+        self.meaning == Meaning::Number(Number::Unorm)
+    }
+
+    /// The same with red, green and blue as sRGB, if they are unorm and have eight bits before they are decoded.
+    pub fn with_srgb(self) -> Option<Format> {
+        let srgb = Format { meaning: Meaning::Srgb, ..self };
+        (self.is_unorm() && go_together(self.kind, Meaning::Srgb)).then_some(srgb)
+    }
+
+    /// The same with sRGB taken for unorm.
+    pub fn without_srgb(self) -> Format {
+        if self.is_srgb() { Format { meaning: Meaning::Number(Number::Unorm), ..self } } else { self }
     }
 
     /// Whether images can be written: the column "image w" of the table, for both fields.

@@ -517,7 +517,7 @@ impl Extent {
         let (align, whole) = match order {
             Order::Rows if self.tiling == Tiling::LinearGeneral => (1, 1),
             Order::Rows => ((64 / bytes).max(8), (INTERLEAVE / bytes).max(64)),
-            Order::Blocks(_) => (8, (INTERLEAVE / (bytes * block_slices << self.samples)).max(1)),
+            Order::Blocks(_) => (8, (INTERLEAVE / ((bytes * block_slices) << self.samples)).max(1)),
         };
         pitch = pitch.next_multiple_of(align);
         while pitch * rows % whole != 0 {

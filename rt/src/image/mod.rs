@@ -2,19 +2,24 @@
 //!
 //! Contract: a descriptor comes from a guest, so any bits are possible. [`Image::decode`] either gives an image of
 //! which every texel in range has an address, or says what it can't do ([`Unsupported`]). Nothing here reads or writes
-//! memory but through a [`Cursor`], which checks every access. All arithmetic is on integers, so that results depend
-//! neither on the host nor on the float modes that a guest has set.
+//! memory but through a [`Cursor`], which checks every access. Descriptors and texels are all integer arithmetic, so that
+//! results depend neither on the host nor on the float modes that a guest has set; [`mod@sample`] says what samplers need.
 //!
 //! [`Image::fetch`] and [`Image::store`] move texels, whose coordinates the caller has brought into range: `x` and `y`
 //! below [`Image::size`], `z` below [`Image::layers`] or the size's depth. Coordinates beyond have addresses too, just
 //! not those of a texel.
 
 mod bc;
+mod cube;
 pub mod descriptor;
+mod filter;
 pub mod format;
 mod layout;
+pub mod lod;
+pub mod sample;
 pub mod sampler;
 mod srgb;
+mod wrap;
 
 use crate::fault::Cause;
 use crate::memory::Cursor;
@@ -24,6 +29,8 @@ use std::fmt;
 pub use descriptor::Shape;
 pub use format::Format;
 pub use layout::{MicroTile, Swizzle, Tiling};
+pub use lod::{Detail, Gradients};
+pub use sample::{Request, gather, gather_row, level_of_detail, sample, sampled};
 pub use sampler::Sampler;
 
 /// How an image is addressed.
@@ -99,6 +106,12 @@ pub enum Unsupported {
     Layout,
     /// A size that the descriptor's fields can't hold.
     Size,
+    /// Sampling an image with several samples a texel.
+    SampledMsaa,
+    /// An entry of the table of border colours, which nothing supplies.
+    BorderTable(u16),
+    /// A sampler that takes unorm texels for sRGB, with components of other than eight bits.
+    Degamma,
 }
 
 impl fmt::Display for Unsupported {
@@ -117,6 +130,9 @@ impl fmt::Display for Unsupported {
             Unsupported::Interlaced => f.write_str("interlaced images are not supported"),
             Unsupported::Layout => f.write_str("the tiling does not go with dimension and format"),
             Unsupported::Size => f.write_str("the size does not fit in a descriptor"),
+            Unsupported::SampledMsaa => f.write_str("images with several samples a texel can't be sampled"),
+            Unsupported::BorderTable(entry) => write!(f, "there is no table of border colours for entry {entry}"),
+            Unsupported::Degamma => f.write_str("degamma is not supported for components of other than eight bits"),
         }
     }
 }
@@ -128,6 +144,13 @@ pub struct Bad {
     pub cause: Cause,
     /// First byte of the access.
     pub address: u64,
+}
+
+impl From<Unsupported> for Bad {
+    /// What can't be done with an image as a whole has no address.
+    fn from(what: Unsupported) -> Bad {
+        Bad { cause: Cause::Image(what), address: 0 }
+    }
 }
 
 /// A place in an image.

@@ -1,0 +1,71 @@
+//! What a filter makes of the texels it reaches.
+//!
+//! A blend is the weighted sum of f32 components in f64, in the order in which texels are added, and rounded to f32 once
+//! at the end: with weights of eight bits an axis the products are exact, and so is the sum of texels that are all the
+//! same. A single texel comes out bit by bit, so that integers can pass, and NaNs and the sign of zeros stay. What
+//! becomes NaN by arithmetic is [`DEFAULT_NAN`].
+
+use super::sampler::Reduction;
+use crate::math::DEFAULT_NAN;
+
+/// The texels so far.
+#[derive(Clone, Copy, Debug)]
+pub struct Filter {
+    reduction: Reduction,
+    /// Components, times weights where they are blended.
+    sum: [f64; 4],
+    weight: f64,
+    /// The first texel, and how many there are.
+    first: [u32; 4],
+    texels: u32,
+}
+
+impl Filter {
+    /// Of no texels yet.
+    #[inline]
+    pub fn new(reduction: Reduction) -> Filter {
+        Filter { reduction, sum: [0.0; 4], weight: 0.0, first: [0; 4], texels: 0 }
+    }
+
+    /// Adds a texel, of components in f32, with its share; shares need not make 1. It is not 0: texels without a share
+    /// don't take part.
+    #[inline]
+    pub fn add(&mut self, texel: [u32; 4], weight: f64) {
+        self.texels += 1;
+        if self.texels == 1 {
+            self.first = texel;
+        }
+        let numbers = texel.map(|bits| f64::from(f32::from_bits(bits)));
+        if self.reduction == Reduction::Blend {
+            self.weight += weight;
+            for (sum, number) in self.sum.iter_mut().zip(numbers) {
+                *sum += number * weight;
+            }
+        } else {
+            self.compare(numbers);
+        }
+    }
+
+    /// Keeps the least or largest; the first of equal ones, and NaN only if there is nothing else.
+    fn compare(&mut self, numbers: [f64; 4]) {
+        for (best, number) in self.sum.iter_mut().zip(numbers) {
+            let better = if self.reduction == Reduction::Min { number < *best } else { number > *best };
+            if self.texels == 1 || best.is_nan() || better {
+                *best = number;
+            }
+        }
+    }
+
+    /// The components of the result.
+    #[inline]
+    pub fn finish(&self) -> [u32; 4] {
+        if self.texels == 1 {
+            return self.first;
+        }
+        let divisor = if self.reduction == Reduction::Blend { self.weight } else { 1.0 };
+        self.sum.map(|sum| {
+            let result = (sum / divisor) as f32;
+            if result.is_nan() { DEFAULT_NAN.to_bits() } else { result.to_bits() }
+        })
+    }
+}
