@@ -37,7 +37,7 @@ impl Bench {
 
     fn env<'a>(&'a self, Machine { target, registers, .. }: Machine, memory: &'a View) -> Env<'a> {
         let Bench { gds, order, lds, stop, .. } = self;
-        Env { target, memory, scratch: 0, registers, lds, gds, order, stop, slice: u64::MAX }
+        Env { target, memory, scratch: 0, registers, lds, gds, order, exports: None, stop, slice: u64::MAX }
     }
 }
 

@@ -4,10 +4,12 @@ use crate::case::{Case, Contents, Pointer, READ_ONLY, Register, Space, Start};
 use crate::program::{Placed, place};
 use gcnjit_interp::Interpreter;
 use gcnjit_interp::run::{Buffers, Machine};
+use gcnjit_rt::export::{Export, Message, Sink};
 use gcnjit_rt::memory::Piece;
 use gcnjit_rt::order::Order;
 use gcnjit_rt::{Cause, Engine, Env, Memory, MemoryError, RegisterFile, Stop, Trap, Wave, gds::Gds, lds::Lds};
 use gcnjit_translate::Jit;
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::atomic::AtomicBool;
@@ -52,6 +54,31 @@ pub struct Outcome {
     pub waves: Vec<Box<Wave>>,
     /// What memory holds.
     pub contents: Contents,
+    /// What the waves gave away, in order.
+    pub given: Vec<Given>,
+}
+
+/// An export or a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Given {
+    /// An export.
+    Export(Box<Export>),
+    /// A message.
+    Message(Message),
+}
+
+/// Keeps what waves give away.
+#[derive(Default)]
+struct Recorder(RefCell<Vec<Given>>);
+
+impl Sink for Recorder {
+    fn export(&self, export: &Export) {
+        self.0.borrow_mut().push(Given::Export(Box::new(export.clone())));
+    }
+
+    fn message(&self, message: &Message) {
+        self.0.borrow_mut().push(Given::Message(*message));
+    }
 }
 
 /// What came of running a case on both engines.
@@ -222,10 +249,12 @@ impl Bench {
         let scratch = self.address(Space::Scratch);
         let Bench { lds, gds, stop, .. } = self;
         let (target, registers, order) = (case.target, RegisterFile::ALL, &Order::new());
-        let env = Env { target, memory: &view, scratch, registers, lds, gds, order, stop, slice: BUDGET };
+        let recorder = Recorder::default();
+        let exports: Option<&dyn Sink> = Some(&recorder);
+        let env = Env { target, memory: &view, scratch, registers, lds, gds, order, exports, stop, slice: BUDGET };
         let mut waves: Vec<Box<Wave>> = case.waves.iter().map(|start| self.start(start)).collect();
         let end = run_group(engine, worker, &env, &mut waves);
-        Outcome { end, waves, contents: self.contents() }
+        Outcome { end, waves, contents: self.contents(), given: recorder.0.into_inner() }
     }
 
     fn contents(&self) -> Contents {
@@ -281,6 +310,7 @@ impl Bench {
                 scalar_difference(&mut text, &name, got, expected);
             }
         }
+        given_difference(&mut text, &got.given, &expected.given);
         for space in Space::ALL {
             let (got, expected) = (got.contents.of(space), expected.contents.of(space));
             for at in (0..got.len()).filter(|at| got[*at] != expected[*at]).take(4) {
@@ -319,6 +349,15 @@ impl Bench {
             Some((space, distance)) => format!("&{}+{distance:#x}", space.name()),
             None => format!("{address:#x}"),
         }
+    }
+}
+
+/// The first export or message that differs.
+fn given_difference(text: &mut String, got: &[Given], expected: &[Given]) {
+    let most = got.len().max(expected.len());
+    if let Some(at) = (0..most).find(|at| got.get(*at) != expected.get(*at)) {
+        let _ = writeln!(text, "given {at}: jit {:x?}", got.get(at));
+        let _ = writeln!(text, "given {at}: interp {:x?}", expected.get(at));
     }
 }
 
@@ -363,6 +402,7 @@ pub fn cause_name(cause: Cause) -> &'static str {
         Cause::Deadlock => "deadlock",
         Cause::Undocumented => "undocumented",
         Cause::Image(_) => "image",
+        Cause::NoSink => "no-sink",
     }
 }
 

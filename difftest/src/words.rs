@@ -57,6 +57,8 @@ fn form(random: &mut Random, encoding: Encoding, generation: Gen) -> Option<Form
         Format::Vopc => form(0x3e << 25 | code << 17 | second, 0x0001_fe00 | source0),
         Format::Vop3a | Format::Vop3b => form(0x34 << 26 | code << (16 + shift), (1 << (16 + shift)) - 1),
         Format::Vop3p => form(0x1a7 << 23 | code << 16, 0x0000_ffff),
+        Format::Vintrp => form((if old { 0x32 } else { 0x35 }) << 26 | code << 16, 0x03fc_ffff),
+        Format::Exp => form((if old { 0x3e } else { 0x31 }) << 26, 0x1fff),
         _ => memory(random, encoding.format, code, generation),
     }
 }

@@ -71,11 +71,12 @@ macro_rules! bodiless {
     )* };
 }
 
-bodiless! { mimg vintrp exp }
+bodiless! { mimg }
 
 /// Executes one instruction, unless MODE has it skipped.
 pub(crate) fn execute(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
-    use crate::{ds, flat, mtbuf, mubuf, smem, sop1, sop2, sopc, sopk, sopp, vop1, vop2, vop3, vop3p, vopc};
+    use crate::{ds, exp, flat, mtbuf, mubuf, smem, sop1, sop2, sopc, sopk, sopp};
+    use crate::{vintrp, vop1, vop2, vop3, vop3p, vopc};
     if m.wave.mode.vskip() && inst.op.obeys_vskip() {
         return Ok(());
     }

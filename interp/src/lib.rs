@@ -14,6 +14,7 @@ pub mod operands;
 pub mod run;
 
 pub mod ds;
+pub mod exp;
 pub mod flat;
 pub mod gws;
 pub mod mtbuf;
@@ -24,6 +25,7 @@ pub mod sop2;
 pub mod sopc;
 pub mod sopk;
 pub mod sopp;
+pub mod vintrp;
 pub mod vop1;
 pub mod vop2;
 pub mod vop3;

@@ -292,6 +292,11 @@ pub fn note(m: &Machine<'_>, access: Access, shape: Shape, place: &impl Fn(usize
     }
 }
 
+/// Notes that the lanes read vertex parameters in LDS, a dword each, where M0 is no limit.
+pub fn note_parameter(m: &Machine<'_>, address: impl Fn(usize) -> u32) {
+    note(m, Access::Load, Shape::whole(4), &|lane, _| Place::Lds(address(lane)), 0);
+}
+
 /// Reads a part.
 fn read(m: &Machine<'_>, place: Place, lane: usize, bytes: &mut [u8]) -> Result<(), Trap> {
     match place {

@@ -18,8 +18,12 @@ use crate::fp::{Float, Fp};
 use crate::run::Machine;
 use gcnjit_isa::{Dpp, Ext, Format, Implicit, Inst, Note, Op, Operand, Sdwa, Sel, Ty, Unused, Vop2, Vop3p};
 use gcnjit_rt::memory::{LDS_APERTURE, PRIVATE_APERTURE};
-use gcnjit_rt::{LANES, Row};
+use gcnjit_rt::wave::reg;
+use gcnjit_rt::{LANES, Row, parameter};
 use half::f16;
+
+/// The code of the source that is a dword of LDS.
+const LDS_DIRECT: u8 = 254;
 
 /// The dwords of one operand for all lanes, as consecutive registers hold them; a lane mask is 0 or 1 a lane.
 pub type Raw = [Row; 4];
@@ -408,7 +412,10 @@ impl Machine<'_> {
         if ty == Ty::b128 {
             raw[2..].fill([0; LANES]);
         }
-        let bits = self.uniform(operand, if ty == Ty::b128 { Ty::b64 } else { ty });
+        let bits = match operand {
+            Operand::Special(LDS_DIRECT) if ty != Ty::mask => u64::from(self.lds_direct()),
+            _ => self.uniform(operand, if ty == Ty::b128 { Ty::b64 } else { ty }),
+        };
         let raw = &mut self.buffers.src[i];
         if ty == Ty::mask {
             raw[0] = std::array::from_fn(|lane| (bits >> lane & 1) as u32);
@@ -442,6 +449,11 @@ impl Machine<'_> {
         }
     }
 
+    /// A dword of LDS, at M0's address, the same for all lanes. Only vector operations read it, and not as a lane mask.
+    fn lds_direct(&self) -> u32 {
+        parameter::direct(self.env.lds, self.wave.sgpr[reg::M0])
+    }
+
     /// A read-only source. The apertures are 64-bit values; a 32-bit operand sees their low half.
     fn special(&self, code: u8) -> u64 {
         match code {
@@ -449,7 +461,7 @@ impl Machine<'_> {
             236 => LDS_APERTURE + 0xffff_ffff,
             237 => PRIVATE_APERTURE,
             238 => PRIVATE_APERTURE + 0xffff_ffff,
-            251 => u64::from(self.wave.sgpr64(gcnjit_rt::wave::reg::VCC) == 0),
+            251 => u64::from(self.wave.sgpr64(reg::VCC) == 0),
             252 => u64::from(self.wave.exec() == 0),
             253 => u64::from(self.wave.scc),
             _ => 0,

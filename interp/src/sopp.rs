@@ -5,6 +5,7 @@
 use crate::dispatch::scalar;
 use crate::run::Machine;
 use gcnjit_isa::{Inst, Ty};
+use gcnjit_rt::export::{self, Sent};
 use gcnjit_rt::wave::reg;
 use gcnjit_rt::{Cause, Mode, Stop, Trap};
 
@@ -99,12 +100,10 @@ pub fn s_sethalt(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
     if switch(m, inst) { Err(m.fault(Cause::Halt, m.wave.pc, 0)) } else { Ok(()) }
 }
 
-/// Interrupts reach the host, which does nothing about them; the other messages belong to graphics and trap handlers.
 pub fn s_sendmsg(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
-    const INTERRUPT: u64 = 1;
-    match m.uniform(inst.src[0], Ty::simm16) & 15 {
-        INTERRUPT => Ok(()),
-        _ => Err(m.unimplemented(inst, "this message")),
+    match Sent::decode(m.uniform(inst.src[0], Ty::simm16) as u16) {
+        Some(sent) => export::send(m.env.exports, sent, m.wave).map_err(|cause| m.fault(cause, m.wave.pc, 0)),
+        None => Err(m.unimplemented(inst, "this message")),
     }
 }
 

@@ -8,6 +8,7 @@
 
 use crate::dispatch::vector;
 use crate::fp::{Float, Fp, Rules, fma, narrow, quiet};
+use crate::vintrp::{v_interp_p1ll_f16, v_interp_p1lv_f16, v_interp_p2_f16, v_interp_p2_legacy_f16};
 use crate::vop1::{norm_i16, norm_u16};
 use crate::vop2::{replace_byte, to_byte};
 use gcnjit_rt::math;

@@ -34,7 +34,7 @@ impl Bench {
         let (view, lds) = (self.memory.view(), Lds::new(4096));
         let (gds, order, registers) = (&self.gds, &Order::new(), RegisterFile::ALL);
         let env =
-            Env { target, memory: &view, scratch: 0, registers, lds: &lds, gds, order, stop: &self.stop, slice: 1 };
+            Env { target, memory: &view, scratch: 0, registers, lds: &lds, gds, order, exports: None, stop: &self.stop, slice: 1 };
         Stepper::default().step(wave, &env).ok()
     }
 }

@@ -316,7 +316,7 @@ impl Writer<'_> {
     /// Interpolation in the VOP3 encoding.
     fn interp(&self, mut first: u32, mem: Mem) -> Result<Words, EncodeError> {
         let (inst, mods) = (self.inst, self.inst.mods);
-        first |= u32::from(mods.abs) << 9 | u32::from(mods.clamp) << 15;
+        first |= u32::from(mods.abs) << 9 | u32::from(mods.op_sel) << 11 | u32::from(mods.clamp) << 15;
         let mut second = u32::from(mem.target) | u32::from(mem.flags) << 6;
         second |= self.field(inst.src[0], 9)? << 9;
         if !inst.op.info().has(Note::Acc) {

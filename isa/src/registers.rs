@@ -35,7 +35,8 @@ impl Registers {
         (0..count).map(|i| first.wrapping_add(i as u8)).for_each(|v| self.vgprs[usize::from(v / 64)] |= 1 << (v % 64));
     }
 
-    /// Adds `dwords` registers of an operand. The conditions among the special sources stand for what they test.
+    /// Adds `dwords` registers of an operand. The conditions among the special sources stand for what they test,
+    /// LDS_DIRECT for M0, which has its address.
     pub fn add(&mut self, operand: Operand, dwords: u32) {
         match operand {
             Operand::Sgpr(first) => self.add_sgprs(first, dwords),
@@ -43,6 +44,7 @@ impl Registers {
             Operand::Scc | Operand::Special(253) => self.scc = true,
             Operand::Special(251) => self.add(Operand::VCC, 2),
             Operand::Special(252) => self.add(Operand::EXEC, 2),
+            Operand::Special(254) => self.add(Operand::M0, 1),
             _ => {}
         }
     }
@@ -186,6 +188,9 @@ impl Inst {
             (Format::Mubuf | Format::Mtbuf, 0) if mem.addr64 || mem.idxen && mem.offen => 2,
             (Format::Mubuf | Format::Mtbuf, 0) => u32::from(mem.idxen || mem.offen),
             (Format::Mubuf | Format::Mtbuf, 3) => self.data_dwords(target),
+            // Compressed, a register has two channels: the bits of its first two are those of the first two registers.
+            (Format::Exp, i) if mem.flags & 1 != 0 => u32::from(i < 2 && mem.dmask >> (2 * i) & 1 != 0),
+            (Format::Exp, i) => u32::from(mem.dmask >> i & 1),
             (Format::Flat, 0) => 1 + u32::from(mem.seg != 1 && self.src[2] == Operand::None),
             (Format::Flat, 2) => 1 + u32::from(mem.seg != 1),
             _ => self.op.info().srcs.get(i).map_or(0, |ty| dwords(*ty)),
@@ -241,6 +246,16 @@ mod tests {
             [(vec![106, 107, 126, 127], vec![]), (vec![0, 1, 126, 127], vec![])]
         );
         assert_eq!(gfx9("s_load_dwordx4 s[4:7], s[0:1], 0x10"), [(vec![0, 1], vec![]), (vec![4, 5, 6, 7], vec![])]);
+    }
+
+    #[test]
+    fn exports_read_the_channels_that_they_export() {
+        let gfx9 = |text| registers(text, Target::Gfx900)[0].clone();
+        assert_eq!(gfx9("exp mrt0 v1, off, v3, v4"), (vec![126, 127], vec![1, 3, 4]));
+        assert_eq!(gfx9("exp mrt0 v1, v1, v2, v2 compr"), (vec![126, 127], vec![1, 2]));
+        assert_eq!(gfx9("exp mrt0 off, off, v2, v2 compr"), (vec![126, 127], vec![2]));
+        assert_eq!(gfx9("v_add_f32 v0, src_lds_direct, v2"), (vec![124], vec![2]));
+        assert_eq!(gfx9("v_interp_p2_f32 v0, v1, attr3.x"), (vec![124], vec![0, 1]));
     }
 
     #[test]

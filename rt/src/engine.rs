@@ -1,5 +1,6 @@
 //! The line between the runtime and an executor: what an executor is given, and how it comes back.
 
+use crate::export::Sink;
 use crate::fault::Trap;
 use crate::gds::Gds;
 use crate::gws::Ticket;
@@ -28,6 +29,8 @@ pub struct Env<'a> {
     pub gds: &'a Gds,
     /// The order of the dispatch's waves.
     pub order: &'a Order,
+    /// Who gets exports and messages; `None` in a compute dispatch.
+    pub exports: Option<&'a dyn Sink>,
     /// Set when the dispatch is to stop (deadline, cancellation, a fault elsewhere).
     pub stop: &'a AtomicBool,
     /// Roughly how many instructions a wave may execute before it yields.

@@ -43,6 +43,9 @@ pub enum Cause {
     /// An access through an image descriptor that describes something that is not supported.
     #[error("image: {0}")]
     Image(Unsupported),
+    /// An export, or a message of a geometry shader, by a wave that is not a shader's.
+    #[error("an export or a message outside of a shader")]
+    NoSink,
 }
 
 /// What stopped a wave, and where.

@@ -9,7 +9,7 @@ use crate::aim::{aim, m0};
 use crate::feature::{Feature, with};
 use crate::program::{Item, canonical};
 use crate::words::draw;
-use gcnjit_isa::{Encoding, Implicit, Inst, Op, Operand, Sop1, Sop2, Sopc, Sopk, Sopp, Target, Ty};
+use gcnjit_isa::{Encoding, Ext, Implicit, Inst, Note, Op, Operand, Sop1, Sop2, Sopc, Sopk, Sopp, Target, Ty};
 use gcnjit_rt::{Mode, RegisterFile, Trap};
 use gcnjit_translate::{AtEnd, Machine, build, cfg};
 
@@ -62,7 +62,7 @@ pub fn is_executed(inst: &Inst, target: Target) -> bool {
 
 /// Whether control flow, or what is not a matter of one instruction, is needed around the row.
 pub fn is_control(op: Op) -> bool {
-    op.info().has(gcnjit_isa::Note::EndsBlock)
+    op.info().has(Note::EndsBlock)
 }
 
 /// How registers with a name are replaced in an instruction; the same for all of its operands.
@@ -126,6 +126,13 @@ impl Generator<'_> {
             *operand = close(*operand, ty, names);
         }
         self.set_immediate(&mut inst);
+        if let Ext::Mem(mem) = &mut inst.ext
+            && is_interpolation(inst.op)
+            && !self.random.once_in(8)
+        {
+            // LDS has few attributes.
+            mem.target %= 4;
+        }
         canonical(inst, self.target)
     }
 
@@ -149,7 +156,9 @@ impl Generator<'_> {
                 let id = random.pick(&[1, 1, 1, 2, 7, 15]);
                 inst.src[0] = register(random, id);
             }
-            Op::Sopp(Sopp::s_sendmsg | Sopp::s_sendmsghalt) => inst.src[0] = Operand::Imm(1),
+            Op::Sopp(Sopp::s_sendmsg | Sopp::s_sendmsghalt) => {
+                inst.src[0] = Operand::Imm(random.pick(&[1, 0x12, 0x122, 0x232, 3, 0x313, 0x23]));
+            }
             Op::Sopp(Sopp::s_setkill) => inst.src[0] = Operand::Imm(0),
             Op::Sopp(Sopp::s_sethalt) => inst.src[0] = Operand::Imm(random.below(2) as i32),
             // Mostly off again: what is skipped tests nothing.
@@ -163,6 +172,11 @@ impl Generator<'_> {
     /// Appends an instruction that is not control flow: its addresses are aimed, M0 is set where it matters.
     pub fn push_statement(&mut self, inst: Inst) {
         if inst.op.memory().is_none() {
+            if reads_lds(&inst) && !self.random.once_in(4) {
+                // A place in LDS, and the quads that begin a primitive or the type of a direct read.
+                let value = self.random.below(0x200) as u32 & !3 | (self.random.next() as u32) << 16;
+                self.push_literal(Op::Sop1(Sop1::s_mov_b32), Operand::M0, value);
+            }
             self.program.push(Item::Inst(inst));
             return;
         }
@@ -216,7 +230,7 @@ pub fn scalar(op: Op, dst: [Operand; 2], src: [Operand; 2], target: Target) -> I
         dst,
         src: [src[0], src[1], Operand::None, Operand::None],
         mods: gcnjit_isa::Mods::default(),
-        ext: gcnjit_isa::Ext::None,
+        ext: Ext::None,
     };
     for (operand, ty) in inst.dst.iter_mut().zip(info.dsts).chain(inst.src.iter_mut().zip(info.srcs)) {
         if *ty == Ty::scc {
@@ -224,6 +238,16 @@ pub fn scalar(op: Op, dst: [Operand; 2], src: [Operand; 2], target: Target) -> I
         }
     }
     canonical(inst, target).unwrap_or_else(|| panic!("{inst:?} has no words"))
+}
+
+/// Whether the instruction has an attribute.
+fn is_interpolation(op: Op) -> bool {
+    matches!(op, Op::Vintrp(_)) || op.info().has(Note::Attr)
+}
+
+/// Whether M0 says where in LDS a vector ALU instruction has a source.
+fn reads_lds(inst: &Inst) -> bool {
+    is_interpolation(inst.op) || inst.src.contains(&Operand::Special(254))
 }
 
 /// Whether the SGPR is a numbered one.

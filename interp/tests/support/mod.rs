@@ -83,7 +83,7 @@ pub fn env<'a>(
 ) -> Env<'a> {
     static ORDER: Order = Order::new();
     let registers = RegisterFile::ALL;
-    Env { target, memory, scratch, registers, lds, gds, order: &ORDER, stop, slice }
+    Env { target, memory, scratch, registers, lds, gds, order: &ORDER, exports: None, stop, slice }
 }
 
 /// An instruction with these operands and nothing else.

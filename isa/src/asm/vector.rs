@@ -30,16 +30,22 @@ impl Parser<'_> {
         if swap {
             self.inst.dst[1] = self.inst.src[0];
         }
-        if let Some((bits, count)) = self.bits("op_sel")? {
-            let sources = self.info.srcs.len();
-            let result = if count > sources { bits >> sources & 1 } else { 0 };
-            self.inst.mods.op_sel = bits & ((1 << sources) - 1) | result << 3;
-        }
+        self.op_sel()?;
         self.output()?;
         match kind {
             Kind::Plain => {}
             Kind::Sdwa => self.sdwa(sdwa)?,
             Kind::Dpp => self.dpp()?,
+        }
+        Ok(())
+    }
+
+    /// `op_sel:[a,b,d]`, one element a source and the result last.
+    fn op_sel(&mut self) -> Result<(), AsmError> {
+        if let Some((bits, count)) = self.bits("op_sel")? {
+            let sources = self.info.srcs.len();
+            let result = if count > sources { bits >> sources & 1 } else { 0 };
+            self.inst.mods.op_sel = bits & ((1 << sources) - 1) | result << 3;
         }
         Ok(())
     }
@@ -202,6 +208,7 @@ impl Parser<'_> {
         }
         mem.flags |= u8::from(self.flag("high")) << 2;
         self.inst.ext = Ext::Mem(mem);
+        self.op_sel()?;
         self.output()
     }
 

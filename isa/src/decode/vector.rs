@@ -265,6 +265,7 @@ impl Reader<'_> {
             neg: bits(second, 30, 2) as u8 & entry.floats,
             omod: bits(second, 27, 2) as u8,
             clamp: bit(word, 15),
+            op_sel: if entry.is(flag::OP_SEL) { bits(word, 11, 4) as u8 & 8 } else { 0 },
             ..Mods::default()
         };
         Ok(inst)

@@ -183,6 +183,7 @@ impl Text<'_> {
             self.source(1, self.inst.src[1], *ty);
         }
         self.flag(self.inst.mem().flags & 4 != 0, "high");
+        self.op_sel();
         self.output();
     }
 

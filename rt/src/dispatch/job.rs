@@ -219,6 +219,7 @@ impl<E: Engine> Job<'_, E> {
             lds: &group.lds,
             gds: &self.hardware.gds,
             order: &self.order,
+            exports: None,
             stop: &self.stop,
             slice: self.options.slice,
         };

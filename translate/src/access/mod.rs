@@ -16,6 +16,7 @@ mod address;
 mod atomic;
 mod cell;
 mod ds;
+mod export;
 mod flat;
 mod float;
 mod lanes;
@@ -113,7 +114,7 @@ impl Access {
     /// Prepares `inst` at `pc`. Forms that are not covered are [`Trap::Unimplemented`].
     pub fn new(inst: &Inst, pc: u64, target: Target) -> Result<Access, Box<Trap>> {
         let unimplemented = |what| Box::new(Trap::Unimplemented { op: inst.op, pc, what });
-        let (run, fields) = select::select(inst, target).map_err(unimplemented)?;
+        let (run, fields) = select::select(inst, pc, target).map_err(unimplemented)?;
         let (vgprs, sgprs) = fields.writes();
         Ok(Access { pc, run, fields, vgprs, sgprs })
     }
@@ -228,6 +229,8 @@ enum Action {
     ScalarAtomic(Atomic),
     /// Components of a typed buffer.
     Typed(Typed),
+    /// An export or a message.
+    Give(export::Given),
     /// Lane movement, scalar accesses, nothing: the function knows.
     Other,
 }
@@ -294,6 +297,7 @@ impl Fields {
             Action::Typed(typed) => (4, typed.store),
             Action::LoadToLds(form) => (form.bytes(), false),
             Action::StoreFromLds => (4, true),
+            Action::Give(_) => (0, false),
             Action::Other => (4, false),
         };
         Fields {
@@ -325,7 +329,7 @@ impl Fields {
             Action::Atomic(atomic) => atomic.result.map_or(0..0, |first| first..first + atomic.regs() * addresses),
             Action::Typed(typed) if !typed.store && !self.mem.lds => self.data..self.data + typed.dwords,
             Action::Store(..) | Action::LoadToLds(_) | Action::StoreFromLds => 0..0,
-            Action::ScalarAtomic(_) | Action::Typed(_) => 0..0,
+            Action::ScalarAtomic(_) | Action::Typed(_) | Action::Give(_) => 0..0,
             Action::Other if self.scalars.is_empty() && self.bytes != 0 => self.data..self.data + 1,
             Action::Other => 0..0,
         };

@@ -3,15 +3,15 @@
 use super::address::Site;
 use super::atomic::{Atomic, Kind};
 use super::cell::{Form, mover};
-use super::{Action, Bad, Fields, Run, Scalar, ds, flat, mubuf, smem, typed};
+use super::{Action, Bad, Fields, Run, Scalar, ds, export, flat, mubuf, smem, typed};
 use gcnjit_isa::{Gen, Inst, Mem, Op, Operand, Target, Ty};
 use gcnjit_rt::{Env, Wave};
 
 /// The result of selection; the error says what is not covered.
 pub(super) type Selected = Result<(Run, Fields), &'static str>;
 
-/// The function and fields of an instruction.
-pub(super) fn select(inst: &Inst, target: Target) -> Selected {
+/// The function and fields of an instruction at `pc`.
+pub(super) fn select(inst: &Inst, pc: u64, target: Target) -> Selected {
     let generation = target.generation();
     match inst.op {
         Op::Smem(op) => smem::select(op, inst, generation),
@@ -19,6 +19,7 @@ pub(super) fn select(inst: &Inst, target: Target) -> Selected {
         Op::Mubuf(op) => mubuf::select(op, inst, target),
         Op::Mtbuf(op) => typed::select_mtbuf(op, inst, target),
         Op::Ds(op) => ds::select(op, inst, generation),
+        Op::Exp(_) | Op::Sopp(_) => export::select(inst, pc, generation),
         _ => Err("not a memory instruction"),
     }
 }

@@ -74,7 +74,9 @@ pub fn instruction(b: &mut Builder, inst: &Inst) -> Result {
         Op::Mubuf(op) => super::mubuf::build(op, b, inst),
         Op::Mtbuf(op) => super::mtbuf::build(op, b, inst),
         Op::Flat(op) => super::flat::build(op, b, inst),
-        Op::Mimg(_) | Op::Vintrp(_) | Op::Exp(_) => b.unimplemented(inst, "the row is not executed yet"),
+        Op::Mimg(_) => b.unimplemented(inst, "the row is not executed yet"),
+        Op::Vintrp(op) => super::vintrp::build(op, b, inst),
+        Op::Exp(op) => super::exp::build(op, b, inst),
     }
 }
 

@@ -14,6 +14,7 @@ mod saturate;
 
 mod division;
 mod ds;
+mod exp;
 mod flat;
 mod fp;
 mod index;
@@ -25,6 +26,7 @@ mod sop2;
 mod sopc;
 mod sopk;
 mod sopp;
+mod vintrp;
 mod vop1;
 mod vop2;
 mod vop3;
@@ -177,7 +179,7 @@ impl Builder {
         self.flush_scalars();
     }
 
-    /// Appends a memory access.
+    /// Appends a memory access, an export or a message.
     pub fn access(&mut self, inst: &Inst) -> Result {
         let access = Access::new(inst, self.pc, self.target)?;
         self.flush();

@@ -4,10 +4,13 @@
 use super::index::{RESULT, place_of_result, place_of_source};
 use super::{Builder, Result};
 use crate::lane::{Fcc, Shape, Ty as Width, Value};
-use crate::libcall::{RowOp, UniformOp};
+use crate::libcall::{LdsRow, RowOp, UniformOp};
 use gcnjit_isa::{Dpp, Ext, Format, Inst, Note, Op, Operand, Sdwa, Sel, Ty, Unused, Vop2, Vop3p};
 use gcnjit_rt::memory::{LDS_APERTURE, PRIVATE_APERTURE};
 use gcnjit_rt::wave::reg;
+
+/// A dword of LDS, the same for all lanes; as a lane mask and to scalar operations it is 0.
+const LDS_DIRECT: Operand = Operand::Special(254);
 
 /// Sources and results of scalar rows.
 pub mod scalar {
@@ -16,7 +19,7 @@ pub mod scalar {
     /// The values of a scalar row's sources.
     pub fn sources(b: &mut Builder, inst: &Inst) -> Result<Vec<Value>> {
         let types = inst.op.info().srcs;
-        types.iter().zip(inst.src).map(|(ty, operand)| b.uniform(inst, operand, *ty)).collect()
+        Ok(types.iter().zip(inst.src).map(|(ty, operand)| b.uniform(operand, *ty)).collect())
     }
 
     /// Writes a scalar row's results.
@@ -103,13 +106,13 @@ fn part(sel: Sel) -> (u32, u32) {
 
 impl Builder {
     /// An operand that is the same in all lanes, as its type sees it.
-    pub fn uniform(&mut self, inst: &Inst, operand: Operand, ty: Ty) -> Result<Value> {
+    pub fn uniform(&mut self, operand: Operand, ty: Ty) -> Value {
         let wide = ty.dwords() == 2;
-        Ok(match operand {
+        match operand {
             Operand::Sgpr(register) if wide => self.sgpr64(register),
             Operand::Sgpr(register) => self.sgpr(register),
             Operand::Scc if ty == Ty::scc => self.scc(),
-            Operand::Scc => return self.special(inst, 253, wide),
+            Operand::Scc => self.special(253, wide),
             Operand::Inline(_) => self.immediate(operand.inline_bits(ty).unwrap_or(0), wide),
             Operand::Literal(x) => match ty {
                 Ty::f64 => self.b64(u64::from(x) << 32),
@@ -117,9 +120,18 @@ impl Builder {
                 _ => self.immediate(u64::from(x), wide),
             },
             Operand::Imm(x) => self.immediate(x as u64, wide),
-            Operand::Special(code) => return self.special(inst, code, wide),
+            Operand::Special(code) => self.special(code, wide),
             Operand::None | Operand::Vgpr(_) => self.immediate(0, wide),
-        })
+        }
+    }
+
+    /// A dword in all lanes, for operations that look into other lanes.
+    pub fn whole(&mut self, operand: Operand) -> Value {
+        match operand {
+            Operand::Vgpr(register) => self.whole_vgpr(register),
+            LDS_DIRECT => self.lds_row(LdsRow::Direct),
+            operand => self.uniform(operand, Ty::b32),
+        }
     }
 
     fn immediate(&mut self, bits: u64, wide: bool) -> Value {
@@ -127,12 +139,12 @@ impl Builder {
     }
 
     /// A read-only source. The apertures are 64-bit values; a 32-bit operand sees their low half.
-    fn special(&mut self, inst: &Inst, code: u8, wide: bool) -> Result<Value> {
+    fn special(&mut self, code: u8, wide: bool) -> Value {
         let flag = match code {
-            235 => return Ok(self.immediate(LDS_APERTURE, wide)),
-            236 => return Ok(self.immediate(LDS_APERTURE + 0xffff_ffff, wide)),
-            237 => return Ok(self.immediate(PRIVATE_APERTURE, wide)),
-            238 => return Ok(self.immediate(PRIVATE_APERTURE + 0xffff_ffff, wide)),
+            235 => return self.immediate(LDS_APERTURE, wide),
+            236 => return self.immediate(LDS_APERTURE + 0xffff_ffff, wide),
+            237 => return self.immediate(PRIVATE_APERTURE, wide),
+            238 => return self.immediate(PRIVATE_APERTURE + 0xffff_ffff, wide),
             251 => {
                 let vcc = self.sgpr64(reg::VCC as u8);
                 self.is_zero(vcc)
@@ -142,11 +154,10 @@ impl Builder {
                 self.is_zero(exec)
             }
             253 => self.scc(),
-            254 => return self.unimplemented(inst, "LDS_DIRECT"),
-            _ => return Ok(self.immediate(0, wide)),
+            _ => return self.immediate(0, wide),
         };
         let flag = self.b1_to_b32(flag);
-        Ok(if wide { self.zext(flag) } else { flag })
+        if wide { self.zext(flag) } else { flag }
     }
 
     /// Writes a scalar result.
@@ -170,7 +181,11 @@ impl Builder {
             }
             return Ok(low);
         }
-        let value = self.uniform(inst, inst.src[i], ty)?;
+        if inst.src[i] == LDS_DIRECT && ty != Ty::mask {
+            let value = self.lds_row(LdsRow::Direct);
+            return Ok(if ty.dwords() == 2 { self.zext(value) } else { value });
+        }
+        let value = self.uniform(inst.src[i], ty);
         Ok(if ty == Ty::mask { self.spread(value) } else { value })
     }
 
@@ -200,14 +215,20 @@ impl Builder {
         Ok(self.cut_to(value, ty))
     }
 
+    /// Source `i` as a dword without modifiers.
+    pub fn unsigned_source(&mut self, inst: &Inst, i: usize) -> Result<Value> {
+        self.operand(inst, i, Ty::b32)
+    }
+
     /// The dwords of source `i`, a `b128` without modifiers. A constant has 64 bits.
     fn dwords(&mut self, inst: &Inst, i: usize) -> Result<[Value; 4]> {
         let (place, zero) = (place_of_source(inst, i), self.b32(0));
         Ok(match inst.src[i] {
             Operand::Vgpr(first) => [0, 1, 2, 3].map(|dword| self.vgpr_operand(first, 4, dword, place)),
             Operand::Sgpr(first) => [0, 1, 2, 3].map(|dword| self.sgpr(first + dword)),
+            LDS_DIRECT => [self.lds_row(LdsRow::Direct), zero, zero, zero],
             operand => {
-                let value = self.uniform(inst, operand, Ty::b64)?;
+                let value = self.uniform(operand, Ty::b64);
                 [self.lo(value), self.hi(value), zero, zero]
             }
         })

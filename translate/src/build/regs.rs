@@ -2,6 +2,7 @@
 
 use super::Builder;
 use crate::lane::{Fenv, Op, Shape, Ty, Value};
+use crate::libcall::LdsRow;
 use gcnjit_rt::Mode;
 use gcnjit_rt::wave::reg;
 use std::collections::BTreeMap;
@@ -224,6 +225,13 @@ impl Builder {
         self.flush_vgprs();
         let imm = u64::from(register) | self.regs.epoch << 32;
         self.op(Op::VgprAt, Ty::B32, Fenv::Any, &[index], imm)
+    }
+
+    /// A row of dwords from LDS as it is now, at the address that M0 gives.
+    pub fn lds_row(&mut self, row: LdsRow) -> Value {
+        let m0 = self.m0();
+        let imm = u64::from(row.bits()) | self.regs.epoch << 32;
+        self.op(Op::LdsRow, Ty::B32, Fenv::Any, &[m0], imm)
     }
 
     /// Writes the lanes of `mask` of the VGPR `index` further on.

@@ -178,7 +178,7 @@ fn s_getpc_b64(b: &mut Builder, inst: &Inst) -> Result {
 }
 
 fn s_setpc_b64(b: &mut Builder, inst: &Inst) -> Result {
-    let target = b.uniform(inst, inst.src[0], Ty::b64)?;
+    let target = b.uniform(inst.src[0], Ty::b64);
     b.term = Some(Term::Dynamic(target));
     Ok(())
 }
@@ -207,7 +207,7 @@ fn write_exec(b: &mut Builder, inst: &Inst, combine: Combine) -> Result {
 }
 
 fn change_exec(b: &mut Builder, inst: &Inst, combine: Combine, result: fn(Value, Value) -> Value) -> Result {
-    let source = b.uniform(inst, inst.src[0], Ty::b64)?;
+    let source = b.uniform(inst.src[0], Ty::b64);
     let exec = b.exec();
     let new = combine(b, source, exec);
     b.set_scalar(inst.dst[0], Ty::b64, result(exec, new));
@@ -269,10 +269,10 @@ fn move_from_relative(b: &mut Builder, inst: &Inst, ty: Ty) -> Result {
     let value = match inst.src[0] {
         Operand::Sgpr(first) => {
             let (inside, index) = relative(b, first, ty);
-            let (found, other) = (b.sgpr_at(first, index, ty == Ty::b64), b.uniform(inst, Operand::Sgpr(0), ty)?);
+            let (found, other) = (b.sgpr_at(first, index, ty == Ty::b64), b.uniform(Operand::Sgpr(0), ty));
             b.select(inside, found, other)
         }
-        operand => b.uniform(inst, operand, ty)?,
+        operand => b.uniform(operand, ty),
     };
     b.set_scalar(inst.dst[0], ty, value);
     Ok(())
@@ -280,7 +280,7 @@ fn move_from_relative(b: &mut Builder, inst: &Inst, ty: Ty) -> Result {
 
 /// Nowhere if there is no such register.
 fn move_to_relative(b: &mut Builder, inst: &Inst, ty: Ty) -> Result {
-    let value = b.uniform(inst, inst.src[0], ty)?;
+    let value = b.uniform(inst.src[0], ty);
     let Operand::Sgpr(first) = inst.dst[0] else { return Ok(()) };
     if u32::from(first) >= b.numbered_sgprs() {
         return Ok(());
@@ -310,7 +310,7 @@ fn s_movreld_b64(b: &mut Builder, inst: &Inst) -> Result {
 
 /// Pops the lanes that wait longest, unless the stack is as high as source 0 says.
 fn s_cbranch_join(b: &mut Builder, inst: &Inst) -> Result {
-    let (saved, csp) = (b.uniform(inst, inst.src[0], Ty::b32)?, b.stack_pointer());
+    let (saved, csp) = (b.uniform(inst.src[0], Ty::b32), b.stack_pointer());
     let done = b.eq(saved, csp);
     let (stay, back) = (b.b32(0), b.b32(u32::MAX));
     let step = b.select(done, stay, back);
@@ -340,7 +340,7 @@ fn s_mov_fed_b32(_: &mut Builder, x: Value) -> Value {
 }
 
 pub(super) fn s_set_gpr_idx_idx(b: &mut Builder, inst: &Inst) -> Result {
-    let index = b.uniform(inst, inst.src[0], Ty::b32)?;
+    let index = b.uniform(inst.src[0], Ty::b32);
     let index = b.and_bits(index, 0xff);
     b.set_index(index);
     Ok(())

@@ -166,7 +166,7 @@ fn bit_field(b: &mut Builder, x: Value, field: Value, bits: u32, shift: fn(&mut 
 }
 
 fn s_cbranch_g_fork(b: &mut Builder, inst: &Inst) -> Result {
-    let target = b.uniform(inst, inst.src[1], Ty::b64)?;
+    let target = b.uniform(inst.src[1], Ty::b64);
     let to_next = fork(b, inst, target)?;
     let next = b.next_pc;
     let next = b.b64(next);
@@ -177,7 +177,7 @@ fn s_cbranch_g_fork(b: &mut Builder, inst: &Inst) -> Result {
 /// Splits EXEC by source 0. Where both parts have lanes, the smaller one (those that pass, of equal ones) goes first,
 /// the other one's mask and address go to the stack. The result: whether the wave goes on behind the fork.
 pub(super) fn fork(b: &mut Builder, inst: &Inst, target: Value) -> Result<Value> {
-    let (condition, exec) = (b.uniform(inst, inst.src[0], Ty::b64)?, b.exec());
+    let (condition, exec) = (b.uniform(inst.src[0], Ty::b64), b.exec());
     let (pass, fail) = (b.and(exec, condition), b.andn(exec, condition));
     let (all, none) = (b.is_zero(fail), b.is_zero(pass));
     let one_sided = b.or(all, none);

@@ -56,7 +56,7 @@ fn s_bitcmp1_b64(b: &mut Builder, x: Value, n: Value) -> Value {
 
 /// Skipping is a matter of translation: the block ends.
 fn s_setvskip(b: &mut Builder, inst: &Inst) -> Result {
-    let (x, n) = (b.uniform(inst, inst.src[0], Ty::b32)?, b.uniform(inst, inst.src[1], Ty::u32)?);
+    let (x, n) = (b.uniform(inst.src[0], Ty::b32), b.uniform(inst.src[1], Ty::u32));
     let (on, off) = (b.b32(Mode::VSKIP), b.b32(0));
     let skip = bit(b, x, n);
     let skip = b.select(skip, on, off);

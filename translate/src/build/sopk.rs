@@ -108,7 +108,7 @@ fn s_setreg_b32(b: &mut Builder, inst: &Inst) -> Result {
     let Some((MODE, offset, bits)) = field(inst.src[1]) else {
         return b.unimplemented(inst, "writing this hardware register");
     };
-    let value = b.uniform(inst, inst.src[0], Ty::b32)?;
+    let value = b.uniform(inst.src[0], Ty::b32);
     let (value, mask) = (b.shl_by(value, offset), bits << offset);
     let value = b.and_bits(value, u64::from(mask));
     b.set_mode_bits(mask, value);

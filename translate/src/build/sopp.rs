@@ -4,6 +4,7 @@
 use super::{Builder, Result};
 use crate::lane::{Term, Value};
 use gcnjit_isa::{Inst, Operand};
+use gcnjit_rt::export::Sent;
 
 macro_rules! without_effect {
     ($($name:ident)*) => { $(
@@ -106,12 +107,11 @@ fn s_sleep(b: &mut Builder, _: &Inst) -> Result {
 
 without_effect! { s_setprio }
 
-/// Interrupts reach the host, which does nothing about them; the other messages belong to graphics and trap handlers.
+/// Interrupts reach the host, which does nothing about them.
 fn s_sendmsg(b: &mut Builder, inst: &Inst) -> Result {
-    const INTERRUPT: i32 = 1;
     match inst.src[0] {
-        Operand::Imm(message) if message & 15 == INTERRUPT => Ok(()),
-        _ => b.unimplemented(inst, "this message"),
+        Operand::Imm(message) if Sent::decode(message as u16) == Some(Sent::Interrupt) => Ok(()),
+        _ => b.access(inst),
     }
 }
 

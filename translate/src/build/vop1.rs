@@ -5,7 +5,7 @@ use super::operands::vector::{commit, sources};
 use super::{Builder, Result};
 use crate::lane::{Fcc, Ty as Width, Value};
 use crate::libcall::RowOp;
-use gcnjit_isa::{Inst, Operand, Ty};
+use gcnjit_isa::{Inst, Ty};
 use gcnjit_rt::Round;
 
 fn v_nop(_: &mut Builder, _: &Inst) -> Result {
@@ -18,10 +18,7 @@ fn v_mov_b32(_: &mut Builder, x: Value) -> Value {
 
 /// Lane 0 if no lane is active.
 fn v_readfirstlane_b32(b: &mut Builder, inst: &Inst) -> Result {
-    let source = match inst.src[0] {
-        Operand::Vgpr(register) => b.whole_vgpr(register),
-        operand => b.uniform(inst, operand, Ty::b32)?,
-    };
+    let source = b.whole(inst.src[0]);
     let exec = b.exec();
     let first = b.ctz(exec);
     let first = b.lo(first);

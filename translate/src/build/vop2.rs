@@ -305,11 +305,8 @@ fn v_ldexp_f32(b: &mut Builder, x: Value, n: Value) -> Value {
 }
 
 fn v_readlane_b32(b: &mut Builder, inst: &Inst) -> Result {
-    let source = match inst.src[0] {
-        Operand::Vgpr(register) => b.whole_vgpr(register),
-        operand => b.uniform(inst, operand, Ty::b32)?,
-    };
-    let lane = b.uniform(inst, inst.src[1], Ty::u32)?;
+    let source = b.whole(inst.src[0]);
+    let lane = b.uniform(inst.src[1], Ty::u32);
     let value = b.read_lane(source, lane);
     b.set_scalar(inst.dst[0], Ty::b32, value);
     Ok(())
@@ -318,8 +315,8 @@ fn v_readlane_b32(b: &mut Builder, inst: &Inst) -> Result {
 /// Writes one lane, active or not.
 fn v_writelane_b32(b: &mut Builder, inst: &Inst) -> Result {
     let Operand::Vgpr(register) = inst.dst[0] else { return b.unimplemented(inst, "a destination that is no VGPR") };
-    let value = b.uniform(inst, inst.src[0], Ty::b32)?;
-    let lane = b.uniform(inst, inst.src[1], Ty::u32)?;
+    let value = b.uniform(inst.src[0], Ty::b32);
+    let lane = b.uniform(inst.src[1], Ty::u32);
     let one = b.b64(1);
     let mask = b.shl(one, lane);
     b.set_vgpr_under(register, value, mask);

@@ -188,6 +188,9 @@ pub enum Op {
     Bits,
     /// Lane `args[1]` (uniform, modulo 64) of a lane value.
     ReadLane,
+    /// A row of dwords from LDS, at M0 = `args[0]` (uniform): `imm` is a [`crate::libcall::LdsRow`], plus the epoch in the
+    /// high half.
+    LdsRow,
     /// A 64-lane libcall: `imm` is the index in [`crate::libcall::TABLE`] (low half) and its immediate (high).
     Call,
     /// A libcall that the wider back end computes in registers ([`crate::wide::inline`]): `imm` as for `Call`.
@@ -231,7 +234,7 @@ impl Node {
 
     /// Whether the value is a row that is made in memory, outside of the segments' loops.
     pub fn is_row(&self) -> bool {
-        matches!(self.op, Op::Call | Op::VgprAt)
+        matches!(self.op, Op::Call | Op::VgprAt | Op::LdsRow)
     }
 
     /// Whether it must stay even if nobody uses its value.

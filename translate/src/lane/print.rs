@@ -42,6 +42,7 @@ fn line(block: &Block, value: Value, node: &Node) -> String {
             | Op::Vgpr
             | Op::SetSgpr
             | Op::SetVgpr
+            | Op::LdsRow
             | Op::Call
             | Op::Inline
             | Op::CallUniform

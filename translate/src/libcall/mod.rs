@@ -20,7 +20,8 @@ pub use table::{RowOp, TABLE, UNIFORM_NAMES, UNIFORM_TABLE, UniformOp};
 
 use crate::fenv;
 use crate::jit::Context;
-use gcnjit_rt::Wave;
+use gcnjit_rt::parameter::{self, Area, Parameter};
+use gcnjit_rt::{LANES, Row, Wave};
 use std::arch::asm;
 use std::sync::OnceLock;
 
@@ -122,6 +123,60 @@ pub unsafe extern "C" fn blend(to: *mut u32, from: *const u32, mask: u64) {
             unsafe { *to.add(lane) = *from.add(lane) };
         }
     }
+}
+
+/// A row of dwords from LDS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LdsRow {
+    /// LDS_DIRECT: the same dword for all lanes.
+    Direct,
+    /// A vertex parameter.
+    Parameter {
+        /// The attribute, below 64.
+        attribute: u8,
+        /// Its channel, 0 to 3.
+        channel: u8,
+        /// Which.
+        parameter: Parameter,
+    },
+}
+
+impl LdsRow {
+    /// As a number that nodes hold.
+    pub fn bits(self) -> u32 {
+        match self {
+            LdsRow::Direct => 0,
+            LdsRow::Parameter { attribute, channel, parameter } => {
+                u32::from(attribute) << 8 | u32::from(channel) << 4 | (1 + parameter as u32)
+            }
+        }
+    }
+
+    /// The row of such a number.
+    fn of(bits: u32) -> LdsRow {
+        match (bits & 15).checked_sub(1).and_then(Parameter::numbered) {
+            None => LdsRow::Direct,
+            Some(parameter) => {
+                let (attribute, channel) = ((bits >> 8) as u8, (bits >> 4 & 3) as u8);
+                LdsRow::Parameter { attribute, channel, parameter }
+            }
+        }
+    }
+}
+
+/// Fills a row from LDS; `what` are the bits of a [`LdsRow`].
+///
+/// # Safety
+/// `row` is a valid row of dwords, and `context` the one that the translated code was called with.
+pub unsafe extern "C" fn lds_row(row: *mut Row, context: *const Context<'_>, m0: u32, what: u32) {
+    // SAFETY: the caller's contract; translated code holds no references.
+    let (row, lds) = unsafe { (&mut *row, (*context).env.lds) };
+    *row = match LdsRow::of(what) {
+        LdsRow::Direct => [parameter::direct(lds, m0); LANES],
+        LdsRow::Parameter { attribute, channel, parameter } => {
+            Area(m0).row(lds.whole(), attribute, channel, parameter)
+        }
+    };
 }
 
 /// A memory access of translated code; the result is not 0 if it faulted.

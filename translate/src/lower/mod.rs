@@ -275,6 +275,7 @@ impl Lower<'_, '_> {
                 self.fb.ins().store(MemFlagsData::trusted(), source, address, 0);
             }
             Op::VgprAt => self.vgpr_at(value),
+            Op::LdsRow => self.lds_row(value),
             Op::Access => self.access(node.imm as usize),
             Op::Call => self.call(value, rank),
             Op::ReadLane => self.read_lane(value, rank),
@@ -460,6 +461,14 @@ impl Lower<'_, '_> {
         let (slot, row) = (self.slot(value), self.indexed_row(&node, node.args[0]));
         let all = self.fb.ins().iconst(I64, -1);
         self.call_host("blend", libcall::blend as *const () as usize, &[slot, row, all], None);
+    }
+
+    /// Fills the slot of a row from LDS.
+    fn lds_row(&mut self, value: Value) {
+        let node = *self.block.node(value);
+        let (slot, m0) = (self.slot(value), self.uniform(node.args[0]));
+        let row = self.fb.ins().iconst(I32, node.imm as u32 as i64);
+        self.call_host("lds_row", libcall::lds_row as *const () as usize, &[slot, self.context, m0, row], None);
     }
 
     /// Blends a row into an indexed VGPR.

@@ -153,6 +153,7 @@ impl<'a> Ranker<'a> {
             (Op::Sgpr | Op::Scc | Op::Mode, _) => self.floor,
             (Op::Call, _) => self.call_rank(node),
             (Op::VgprAt, _) => self.call_rank(node).max(self.settled),
+            (Op::LdsRow, _) => self.lds_rank(node),
             (Op::Vgpr, _) => self.current.max(self.written.get(&(node.imm & 0xff)).copied().unwrap_or(0)),
             (_, Shape::Uniform) => self.uniform_rank(node),
             (_, Shape::Lane) => self.lane_rank(node),
@@ -235,6 +236,13 @@ impl<'a> Ranker<'a> {
         });
         let rank = args.max().unwrap_or(0).max(self.current);
         node.args().for_each(|arg| self.note_row_use(arg, rank));
+        rank
+    }
+
+    /// LDS is read after the last access, and before the next one.
+    fn lds_rank(&mut self, node: &Node) -> usize {
+        let rank = self.call_rank(node);
+        self.settled = self.settled.max(rank);
         rank
     }
 
