@@ -280,11 +280,23 @@ fn instructions_that_cannot_be_executed_are_unsupported() {
     let directory = tempfile::tempdir().unwrap();
     for engine in ["jit", "interp", "check"] {
         let options = format!("{} --engine {engine}", files.args("old"));
-        // exp mrt0 of a compute kernel: decoded, and never executed.
-        let path = patched(directory.path(), &[0xc400_000f, 0]);
-        files.saxpy(&path, &options).bad(3, &[&path, "saxpy", "unimplemented", "exp mrt0", "pc 0x", "saxpy+0x0"]);
+        // s_setkill 1: decoded, and never executed.
+        let path = patched(directory.path(), &[0xbf8b_0001]);
+        files.saxpy(&path, &options).bad(3, &[&path, "saxpy", "unimplemented", "s_setkill", "pc 0x", "saxpy+0x0"]);
         let path = patched(directory.path(), &[0xffff_ffff]);
         files.saxpy(&path, &options).bad(3, &[&path, "saxpy", "0xffffffff", "pc 0x", "saxpy+0x0"]);
+    }
+    files.assert_untouched();
+}
+
+#[test]
+fn compute_kernels_export_nothing() {
+    let files = Files::new();
+    let directory = tempfile::tempdir().unwrap();
+    let path = patched(directory.path(), &[0xc400_000f, 0]);
+    for engine in ["jit", "interp", "check"] {
+        let options = format!("{} --engine {engine}", files.args("old"));
+        files.saxpy(&path, &options).bad(1, &["outside of a shader", "exp mrt0", "pc 0x", "saxpy+0x0"]);
     }
     files.assert_untouched();
 }

@@ -98,7 +98,8 @@ impl Bench {
         let scratch = self.regions.last().expect("scratch").start;
         let Bench { lds, stop, .. } = self;
         let (gds, order, registers) = (&gds, &Order::new(), RegisterFile::ALL);
-        let env = Env { target, memory: &view, scratch, registers, lds, gds, order, exports: None, stop, slice: u64::MAX };
+        let env =
+            Env { target, memory: &view, scratch, registers, lds, gds, order, exports: None, stop, slice: u64::MAX };
         let mut wave = Box::new(wave.clone());
         let fault = match step(&mut wave, &env) {
             Ok(()) => None,

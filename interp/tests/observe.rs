@@ -33,8 +33,18 @@ impl Bench {
     fn step(&self, wave: &mut Wave, target: Target) -> Option<gcnjit_interp::observe::Step> {
         let (view, lds) = (self.memory.view(), Lds::new(4096));
         let (gds, order, registers) = (&self.gds, &Order::new(), RegisterFile::ALL);
-        let env =
-            Env { target, memory: &view, scratch: 0, registers, lds: &lds, gds, order, exports: None, stop: &self.stop, slice: 1 };
+        let env = Env {
+            target,
+            memory: &view,
+            scratch: 0,
+            registers,
+            lds: &lds,
+            gds,
+            order,
+            exports: None,
+            stop: &self.stop,
+            slice: 1,
+        };
         Stepper::default().step(wave, &env).ok()
     }
 }

@@ -65,7 +65,8 @@ impl Export {
     pub fn of(inst: &Inst, wave: &Wave) -> Option<Export> {
         let mem = inst.mem();
         let (compressed, done, valid_mask) = (mem.flags & 1 != 0, mem.flags & 2 != 0, mem.flags & 4 != 0);
-        let channels = if compressed { [0, 3, 12, 15][usize::from(mem.dmask & 1 | mem.dmask >> 1 & 2)] } else { mem.dmask };
+        let channels =
+            if compressed { [0, 3, 12, 15][usize::from(mem.dmask & 1 | mem.dmask >> 1 & 2)] } else { mem.dmask };
         let row = |channel: usize| {
             let source = if compressed { channel / 2 } else { channel };
             match inst.src[source] {

@@ -164,7 +164,8 @@ mod tests {
         let lds = Lds::new(4096);
         lds.write(64, &lay_out(3, 2, vertex));
         let area = Area::new(64, 0b100_0100);
-        for (parameter, expected) in [(Parameter::P0, None), (Parameter::P10, Some(0.25)), (Parameter::P20, Some(-0.5))] {
+        for (parameter, expected) in [(Parameter::P0, None), (Parameter::P10, Some(0.25)), (Parameter::P20, Some(-0.5))]
+        {
             let row = area.row(lds.whole(), 1, 2, parameter);
             for (lane, value) in row.into_iter().enumerate() {
                 let primitive = usize::from(lane >= 8) + usize::from(lane >= 24);

@@ -52,7 +52,18 @@ impl World {
         let World { view, lds, gds, stop, .. } = self;
         static ORDER: Order = Order::new();
         let registers = RegisterFile::ALL;
-        Env { target, memory: view, scratch: self.data, registers, lds, gds, order: &ORDER, exports: None, stop, slice: 1 }
+        Env {
+            target,
+            memory: view,
+            scratch: self.data,
+            registers,
+            lds,
+            gds,
+            order: &ORDER,
+            exports: None,
+            stop,
+            slice: 1,
+        }
     }
 
     fn bytes(&self) -> (Vec<u8>, Vec<u8>) {

@@ -1,9 +1,9 @@
 //! VOP3: operations that have no shorter form on any generation.
 
 use super::operands::vector::{commit, sources};
+use super::vintrp::{v_interp_p1ll_f16, v_interp_p1lv_f16, v_interp_p2_f16, v_interp_p2_legacy_f16};
 use super::vop2::{ones, v_mul_legacy_f32};
 use super::{Builder, Result};
-use super::vintrp::{v_interp_p1ll_f16, v_interp_p1lv_f16, v_interp_p2_f16, v_interp_p2_legacy_f16};
 use crate::lane::{Fcc, Fenv, Op, Ty as Width, Value};
 use crate::libcall::RowOp;
 use gcnjit_isa::Inst;

@@ -173,9 +173,7 @@ pub unsafe extern "C" fn lds_row(row: *mut Row, context: *const Context<'_>, m0:
     let (row, lds) = unsafe { (&mut *row, (*context).env.lds) };
     *row = match LdsRow::of(what) {
         LdsRow::Direct => [parameter::direct(lds, m0); LANES],
-        LdsRow::Parameter { attribute, channel, parameter } => {
-            Area(m0).row(lds.whole(), attribute, channel, parameter)
-        }
+        LdsRow::Parameter { attribute, channel, parameter } => Area(m0).row(lds.whole(), attribute, channel, parameter),
     };
 }
 
