@@ -1,9 +1,8 @@
 //! Compressed formats: blocks of four by four texels in 8 or 16 bytes (Direct3D 11 functional specification, chapter
 //! 19.5; Khronos data format specification, chapters 18 to 20).
 //!
-//! Contract: every block decodes to something; a texel is decoded on its own. Colours of BC1 to BC3 are interpolated
-//! between endpoints of eight bits and rounded to nearest; BC4 and BC5 are interpolated exactly and rounded once, to
-//! f32.
+//! Contract: every block decodes to something; a texel is decoded on its own. Components are interpolated exactly and
+//! rounded once: those of BC1 to BC3 to eight bits, those of BC4 and BC5 to f32.
 
 use crate::buffer;
 
@@ -20,6 +19,10 @@ pub enum Bc {
     Bc4,
     /// Two.
     Bc5,
+    /// Colours of halves.
+    Bc6,
+    /// Colours and alpha, in modes of various precision.
+    Bc7,
 }
 
 impl Bc {
@@ -30,7 +33,7 @@ impl Bc {
 }
 
 /// The bits of a block from `at` on, the lowest of the first byte first.
-fn bits(block: &[u8; 16], at: u32, count: u32) -> u32 {
+pub(super) fn bits(block: &[u8; 16], at: u32, count: u32) -> u32 {
     (u128::from_le_bytes(*block) >> at) as u32 & ((1 << count) - 1)
 }
 
@@ -43,12 +46,12 @@ fn number(x: u32, y: u32) -> u32 {
 /// in descending order; in the others they are four always.
 fn color(block: &[u8; 16], at: u32, x: u32, y: u32, four: bool) -> [u8; 4] {
     let ends = [0, 16].map(|end| bits(block, at + end, 16));
-    let [a, b] = ends.map(|end| {
-        let [r, g, b] = [end >> 11, end >> 5 & 63, end & 31];
-        [r << 3 | r >> 2, g << 2 | g >> 4, b << 3 | b >> 2]
-    });
+    let [a, b] = ends.map(|end| [end >> 11, end >> 5 & 63, end & 31]);
     let blend = |wa: u32, wb: u32| {
-        let [r, g, b] = [0, 1, 2].map(|i| ((wa * a[i] + wb * b[i] + (wa + wb) / 2) / (wa + wb)) as u8);
+        let [r, g, b] = [(0, 31), (1, 63), (2, 31)].map(|(i, top)| {
+            let whole = top * (wa + wb);
+            ((2 * 255 * (wa * a[i] + wb * b[i]) + whole) / (2 * whole)) as u8
+        });
         [r, g, b, 255]
     };
     let four = four || ends[0] > ends[1];

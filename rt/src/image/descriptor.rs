@@ -199,7 +199,7 @@ impl Image {
         let samples = if dim.is_msaa() { 1 << last_level.min(4) } else { 1 };
         let last_level = if dim.is_msaa() { 0 } else { last_level.max(base_level) };
         let max_level = if gfx9 && !dim.is_msaa() { field(w5, 28, 4) } else { 0 };
-        let pitch = if gfx9 { field(w4, 13, 16) } else { field(w4, 13, 14) } + 1;
+        let pitch = if gfx9 { (field(w4, 13, 16) + 1) * format.block()[0] } else { field(w4, 13, 14) + 1 };
         let mut image = Image {
             generation,
             base: (u64::from(field(w1, 0, 8)) << 32 | u64::from(w0)) << 8,

@@ -9,7 +9,7 @@
 //! eight of one bit, four by four in the compressed ones.
 
 use super::bc::{self, Bc};
-use super::{Unsupported, srgb};
+use super::{Unsupported, bptc, srgb};
 use crate::buffer::{self, Number};
 use gcnjit_isa::Gen;
 
@@ -101,6 +101,8 @@ fn kind(data: u8, generation: Gen) -> Option<Kind> {
         37 => Kind::Compressed(Bc::Bc3),
         38 => Kind::Compressed(Bc::Bc4),
         39 => Kind::Compressed(Bc::Bc5),
+        40 => Kind::Compressed(Bc::Bc6),
+        41 => Kind::Compressed(Bc::Bc7),
         // Which sample of a texel holds which fragment, four bits or fewer a sample.
         47..=49 if generation < Gen::Gfx9 => Kind::Packed([8, 0, 0, 0]),
         50 | 51 if generation < Gen::Gfx9 => Kind::Packed([16, 0, 0, 0]),
@@ -136,6 +138,8 @@ fn go_together(kind: Kind, meaning: Meaning) -> bool {
         }
         Kind::Bits { .. } => matches!(meaning, Is(Number::Unorm | Number::Uint)),
         Kind::Compressed(Bc::Bc4 | Bc::Bc5) => matches!(meaning, Is(Number::Unorm | Number::Snorm)),
+        // Unsigned, and signed as snorm or as float.
+        Kind::Compressed(Bc::Bc6) => matches!(meaning, Is(Number::Unorm | Number::Snorm | Number::Float)),
         Kind::Compressed(_) => matches!(meaning, Is(Number::Unorm) | Meaning::Srgb),
     }
 }
@@ -329,6 +333,11 @@ impl Format {
             Bc::Bc3 => self.bytes_of(bc::bc3(element, x, y)),
             Bc::Bc4 => [bc::channel(element, 0, x, y, signed), 0, 0, ONE],
             Bc::Bc5 => [bc::channel(element, 0, x, y, signed), bc::channel(element, 8, x, y, signed), 0, ONE],
+            Bc::Bc6 => {
+                let [r, g, b] = bptc::bc6(element, x, y, signed).map(buffer::from_f16);
+                [r, g, b, ONE]
+            }
+            Bc::Bc7 => self.bytes_of(bptc::bc7(element, x, y)),
         }
     }
 }

@@ -304,7 +304,8 @@ pub(super) struct Layout {
     plane: u64,
     /// Texels from a row of level 0 to the next.
     pitch: u32,
-    /// What gfx9 has in the place of the pitch: rows of all levels of a slice, where there are several.
+    /// What gfx9 has in the place of the pitch where there are several levels: elements from the first row to the last
+    /// of a slice's levels, or columns if they are beside each other. 0 where there is one level.
     chain: u32,
     bytes: u64,
 }
@@ -371,9 +372,9 @@ impl Layout {
         self.pitch
     }
 
-    /// The pitch field of gfx9.
+    /// The pitch field of gfx9, in elements.
     pub(super) fn gfx9_pitch(&self) -> u32 {
-        if self.chain != 0 { self.chain } else { self.pitch }
+        if self.chain != 0 { self.chain } else { self.pitch >> self.texels[0] }
     }
 
     /// Levels one after the other, each with all its slices.
@@ -386,8 +387,9 @@ impl Layout {
             let order = self.orders[usize::from(second)];
             let padded = extent.pad(level, base_pitch, order, &mut slices);
             if level == 0 {
-                base_pitch = padded.pitch << extent.texels[0];
-                self.pitch = (base_pitch * u64::from(extent.row_unit()) / u64::from(extent.element)) as u32;
+                let dwords = u64::from(extent.element / extent.row_unit());
+                base_pitch = (padded.pitch << extent.texels[0]) / dwords;
+                self.pitch = base_pitch as u32;
             }
             let [columns, rows, depth] = order.block().map(u64::from);
             let block = match order {
@@ -441,13 +443,84 @@ impl Layout {
                 self.levels[0] = Level { offset: 0, row, slice, second: false };
                 self.bytes = slice * slices;
             }
-            Order::Blocks(_) => return Err(Unsupported::Layout),
+            Order::Blocks(block) => self.place_chain(extent, &block, slices)?,
         }
         Ok(())
     }
 }
 
+/// Half, rounded up.
+fn half(blocks: u32) -> u32 {
+    blocks.div_ceil(2)
+}
+
+impl Layout {
+    /// The levels of a slice beside and below each other in blocks, the last ones together in one block (gfx9).
+    fn place_chain(&mut self, extent: &Extent, block: &Block, slices: u64) -> Result<(), Unsupported> {
+        let [columns, rows, _] = block.log2.map(|bits| 1u32 << bits);
+        if block.bytes == 8 {
+            return Err(Unsupported::Layout);
+        }
+        let [width, height, _] = extent.elements();
+        // What fits into half a block shares one with all smaller levels.
+        let is_tail = |width: u32, height: u32| width <= columns / 2 && height <= rows;
+        let (mut wide, mut high) = (width.div_ceil(columns), height.div_ceil(rows));
+        let (mut chain_wide, mut chain_high) = (wide, high);
+        let beside = wide < high;
+        let mut tail = is_tail(width, height).then_some(0);
+        if tail.is_none() {
+            let first = extent.first_in_tail([columns, rows], is_tail);
+            let second = if beside { half(wide) } else { half(high) };
+            let second = if second == 1 && first > 2 { 2 } else { second };
+            *(if beside { &mut chain_wide } else { &mut chain_high }) += second;
+        }
+        let row = u64::from(chain_wide) << block.bytes;
+        let slice = row * u64::from(chain_high);
+        let (mut x, mut y) = (0, 0);
+        for level in 0..extent.levels as usize {
+            if level > 0 && tail.is_none() {
+                // The second and fourth level turn the corner.
+                if beside == matches!(level, 1 | 3) {
+                    x += wide;
+                } else {
+                    y += high;
+                }
+                if wide == 1 && high <= 2 {
+                    tail = Some(level);
+                }
+                (wide, high) = (half(wide), half(high));
+            }
+            let inside = tail.map_or(0, |first| tail_offset(block.bytes, level - first));
+            let offset = u64::from(y) * row + (u64::from(x) << block.bytes) + inside;
+            self.levels[level] = Level { offset, row, slice, second: false };
+        }
+        self.chain = if beside { chain_wide * columns } else { chain_high * rows };
+        self.bytes = slice * slices;
+        Ok(())
+    }
+}
+
+/// Where the levels that share a block are in it, the largest first.
+fn tail_offset(block: u8, number: usize) -> u64 {
+    // In units of 256 bytes: halves down to 8, then one by one.
+    const OFFSETS: [u64; 16] = [2048, 1024, 512, 256, 128, 64, 32, 16, 8, 6, 5, 4, 3, 2, 1, 0];
+    OFFSETS[(number + 20 - usize::from(block)).min(15)] << 8
+}
+
 impl Extent {
+    /// The first level of a chain on gfx9 that shares its block, or the last level.
+    fn first_in_tail(&self, [columns, rows]: [u32; 2], is_tail: impl Fn(u32, u32) -> bool) -> u32 {
+        let [mut width, mut height, _] = self.elements();
+        for level in 0..self.levels {
+            if is_tail(width, height) {
+                return level;
+            }
+            width = (width.next_multiple_of(columns) >> 1).max(1);
+            height = (height.next_multiple_of(rows) >> 1).max(1);
+        }
+        self.levels - 1
+    }
+
     /// The orders of elements in a level: the usual, and the one of levels that are less than a thick tile deep.
     fn orders(&self) -> Result<[Order; 2], Unsupported> {
         if matches!(self.tiling, Tiling::LinearGeneral | Tiling::Linear) {
@@ -498,12 +571,12 @@ impl Extent {
         if self.element == 12 { 4 } else { self.element }
     }
 
-    /// The padded size of a level on gfx6 to gfx8, `slices` included. `base_pitch` is level 0's, in texels, or dwords of
-    /// texels that are three: smaller levels' follow from it rather than from the width.
+    /// The padded size of a level on gfx6 to gfx8, `slices` included. `base_pitch` is level 0's, in texels: smaller levels'
+    /// follow from it rather than from the width.
     fn pad(&self, level: usize, base_pitch: u64, order: Order, slices: &mut u64) -> Padded {
-        let unit = if self.element == 12 { 3 } else { 1 };
+        let dwords = u64::from(self.element / self.row_unit());
         let [width, height, _] = self.size;
-        let columns = if level == 0 { u64::from(width) * unit } else { (base_pitch >> level).max(1) };
+        let columns = if level == 0 { u64::from(width) } else { (base_pitch >> level).max(1) } * dwords;
         let mut pitch = columns.div_ceil(1 << self.texels[0]);
         let mut rows = u64::from((height >> level).max(1)).div_ceil(1 << self.texels[1]);
         if level > 0 || self.pow2_pad {
@@ -524,7 +597,11 @@ impl Extent {
             pitch += align;
         }
         if let (0, Some(given)) = (level, self.pitch) {
-            pitch = (u64::from(given) * unit).div_ceil(1 << self.texels[0]);
+            pitch = (u64::from(given) * dwords).div_ceil(1 << self.texels[0]);
+            // A third of the pitch in dwords may have lost a part: it is padded again.
+            if dwords != 1 {
+                pitch = if self.pow2_pad { pitch.next_power_of_two() } else { pitch.next_multiple_of(align) };
+            }
         }
         Padded { pitch, rows }
     }

@@ -10,6 +10,7 @@
 //! not those of a texel.
 
 mod bc;
+mod bptc;
 mod cube;
 pub mod descriptor;
 mod filter;
