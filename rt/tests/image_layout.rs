@@ -103,7 +103,7 @@ fn no_two_texels_share_bytes() {
                     let bytes = format.bytes() as u64;
                     for texel in elements(&image) {
                         let at = image.address(texel) - BASE;
-                        assert!(at % bytes == 0 || bytes == 12, "{texel:?} of {shape:?}");
+                        assert!(at.is_multiple_of(bytes) || bytes == 12, "{texel:?} of {shape:?}");
                         assert!(at + bytes <= image.bytes(), "{texel:?} of {shape:?} is beyond {}", image.bytes());
                         assert!(seen.insert(at), "{texel:?} of {shape:?} shares {at:#x}");
                     }

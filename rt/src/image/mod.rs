@@ -6,8 +6,8 @@
 //! results depend neither on the host nor on the float modes that a guest has set; [`mod@sample`] says what samplers need.
 //!
 //! [`Image::fetch`] and [`Image::store`] move texels, whose coordinates the caller has brought into range: `x` and `y`
-//! below [`Image::size`], `z` below [`Image::layers`] or the size's depth. Coordinates beyond have addresses too, just
-//! not those of a texel.
+//! below [`Image::size`], `z` below the size's depth, or a slice from [`Image::base_array`] to [`Image::last_array`].
+//! Coordinates beyond have addresses too, just not those of a texel.
 
 mod bc;
 mod bptc;
