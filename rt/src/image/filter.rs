@@ -62,9 +62,10 @@ impl Filter {
         if self.texels == 1 {
             return self.first;
         }
-        let divisor = if self.reduction == Reduction::Blend { self.weight } else { 1.0 };
+        // Exact but for numbers of points that are no powers of two.
+        let scale = if self.reduction == Reduction::Blend { 1.0 / self.weight } else { 1.0 };
         self.sum.map(|sum| {
-            let result = (sum / divisor) as f32;
+            let result = (sum * scale) as f32;
             if result.is_nan() { DEFAULT_NAN.to_bits() } else { result.to_bits() }
         })
     }

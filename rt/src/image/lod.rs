@@ -10,7 +10,7 @@
 
 use super::sample::Request;
 use super::sampler::{MipFilter, Sampler};
-use super::wrap::finite;
+use super::wrap::{finite, nearest_integer};
 use super::{Dim, Image};
 use crate::math::log_f32;
 
@@ -78,6 +78,16 @@ pub struct Lod {
 pub type Share = (u32, u32);
 
 impl Lod {
+    /// What `request` asks for as far as a sample depends on it: 0 where it does not.
+    #[inline]
+    pub fn needed(image: &Image, sampler: &Sampler, request: &Request) -> Lod {
+        let levels = sampler.mip_filter != MipFilter::None && image.last_level > image.base_level;
+        if levels || sampler.mag_filter != sampler.min_filter || sampler.mag_filter.is_aniso() {
+            return Lod::of(image, sampler, request);
+        }
+        Lod { raw: 0, clamped: 0, rounded: 0, points: 1, side: [0.0; 3] }
+    }
+
     /// What `request` asks for.
     pub fn of(image: &Image, sampler: &Sampler, request: &Request) -> Lod {
         let bias = f64::from(sampler.lod_bias) / 256.0;
@@ -90,7 +100,7 @@ impl Lod {
                 Measure { level: measure.level + (bias + within(f64::from(*more))), ..measure }
             }
         };
-        let raw = (measure.level * 256.0).clamp(-LIMIT, LIMIT).round_ties_even() as i32;
+        let raw = in_256ths(measure.level);
         let clamp = |level: i32| clamp(image, sampler, request, level);
         let clamped = clamp(raw);
         let rounded = if sampler.mip_point_preclamp { clamp(raw + 128) } else { clamped + 128 };
@@ -126,8 +136,13 @@ impl Lod {
 fn clamp(image: &Image, sampler: &Sampler, request: &Request, level: i32) -> i32 {
     // The resource's limit counts from the largest level in memory, levels of detail from the base level.
     let resource = image.min_lod as i32 - (image.base_level << 8) as i32;
-    let instruction = (within(f64::from(request.min_lod)) * 256.0).clamp(-LIMIT, LIMIT).round_ties_even() as i32;
+    let instruction = in_256ths(within(f64::from(request.min_lod)));
     level.max(sampler.min_lod.into()).min(sampler.max_lod.into()).max(resource).max(instruction)
+}
+
+/// A level as a fixed-point number.
+fn in_256ths(level: f64) -> i32 {
+    nearest_integer((level * 256.0).clamp(-LIMIT, LIMIT)) as i32
 }
 
 /// A level or bias that can be calculated with.

@@ -79,7 +79,7 @@ pub fn sample<E: From<Unsupported>>(
     fetch: &mut impl FnMut(Texel) -> Result<[u32; 4], E>,
 ) -> Result<[u32; 4], E> {
     let lookup = Lookup::new(image, sampler, request)?;
-    let lod = Lod::of(image, sampler, request);
+    let lod = Lod::needed(image, sampler, request);
     let filters = Filters::of(image, sampler, &lod);
     let points = if filters.aniso { lod.points } else { 1 };
     let mut filter = Filter::new(sampler.reduction);
@@ -239,7 +239,7 @@ impl<'a> Lookup<'a> {
     /// The same for those that take one level, with what `request` asks for.
     fn nearest_level(&self, request: &Request) -> Place<'_> {
         let image = self.image;
-        let lod = Lod::of(image, self.sampler, request);
+        let lod = Lod::needed(image, self.sampler, request);
         let [(level, _), _] = lod.levels(Filters::nearest(self.sampler).mip, image.last_level - image.base_level);
         self.place(image.base_level + level, self.centre)
     }

@@ -136,9 +136,9 @@ fn split(fixed: i64) -> (i64, u32) {
     (from_centre >> 8, (from_centre & 255) as u32)
 }
 
-/// `x` to nearest even; below 2^51.
+/// `x`, which is below 2^51, to nearest even.
 #[inline]
-fn nearest_integer(x: f64) -> i64 {
+pub fn nearest_integer(x: f64) -> i64 {
     ((x + TO_INTEGER).to_bits()).wrapping_sub(TO_INTEGER.to_bits()) as i64
 }
 
