@@ -186,6 +186,7 @@ impl Format {
     }
 
     /// Whether components are integers in registers.
+    #[inline]
     pub fn is_integer(self) -> bool {
         matches!(self.meaning, Meaning::Number(Number::Uint | Number::Sint))
     }
@@ -196,6 +197,7 @@ impl Format {
     }
 
     /// Whether components are from 0 to 1, in integral steps.
+    #[inline]
     pub fn is_unorm(self) -> bool {
         self.meaning == Meaning::Number(Number::Unorm)
     }
@@ -219,6 +221,7 @@ impl Format {
     }
 
     /// What components are worth that a filter takes from no texel: 1 as a dword.
+    #[inline]
     pub fn one(self) -> u32 {
         if self.is_integer() { 1 } else { ONE }
     }

@@ -31,6 +31,7 @@ pub struct Gradients {
 
 impl Gradients {
     /// What an instruction is given.
+    #[inline]
     pub fn new(horizontal: [f32; 3], vertical: [f32; 3]) -> Gradients {
         Gradients { horizontal: horizontal.map(f64::from), vertical: vertical.map(f64::from) }
     }

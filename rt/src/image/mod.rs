@@ -61,16 +61,19 @@ impl Dim {
         [Dim::D1, Dim::D2, Dim::D3, Dim::Cube, Dim::D1Array, Dim::D2Array, Dim::D2Msaa, Dim::D2MsaaArray];
 
     /// Whether there is a y coordinate.
+    #[inline]
     pub fn has_rows(self) -> bool {
         !matches!(self, Dim::D1 | Dim::D1Array)
     }
 
     /// Whether a coordinate chooses between slices (cube faces are slices).
+    #[inline]
     pub fn has_slices(self) -> bool {
         matches!(self, Dim::Cube | Dim::D1Array | Dim::D2Array | Dim::D2MsaaArray)
     }
 
     /// Whether a texel has samples.
+    #[inline]
     pub fn is_msaa(self) -> bool {
         matches!(self, Dim::D2Msaa | Dim::D2MsaaArray)
     }
@@ -216,16 +219,19 @@ pub struct Image {
 
 impl Image {
     /// Columns, rows and depth of an absolute level, at least 1 each.
+    #[inline]
     pub fn size(&self, level: u32) -> [u32; 3] {
         [self.width, self.height, self.depth].map(|size| (size >> level.min(31)).max(1))
     }
 
     /// Slices that can be addressed, faces counted; 1 if there is no such coordinate.
+    #[inline]
     pub fn layers(&self) -> u32 {
         if self.dim.has_slices() { self.last_array - self.base_array + 1 } else { 1 }
     }
 
     /// Address of the element that holds a texel: the texel itself, or the block of several that are stored together.
+    #[inline]
     pub fn address(&self, texel: Texel) -> u64 {
         self.base.wrapping_add(self.layout.offset(texel))
     }
@@ -238,7 +244,15 @@ impl Image {
     pub fn fetch(&self, memory: &Cursor<'_>, texel: Texel) -> Result<[u32; 4], Bad> {
         let address = self.address(texel);
         let mut element = [0; 16];
-        memory.read(address, &mut element[..self.format.bytes()]).map_err(|cause| Bad { cause, address })?;
+        // That the length is known when this is compiled makes one load of the ordinary ones.
+        let read = match self.format.bytes() {
+            1 => memory.read(address, &mut element[..1]),
+            2 => memory.read(address, &mut element[..2]),
+            4 => memory.read(address, &mut element[..4]),
+            8 => memory.read(address, &mut element[..8]),
+            bytes => memory.read(address, &mut element[..bytes]),
+        };
+        read.map_err(|cause| Bad { cause, address })?;
         Ok(self.format.load(&element, texel.x, texel.y))
     }
 
@@ -254,8 +268,9 @@ impl Image {
     }
 
     /// A texel's components in the order that the destination selects ask for.
+    #[inline]
     pub fn select(&self, components: [u32; 4]) -> [u32; 4] {
-        self.format.select(self.selects, components)
+        if self.selects == [4, 5, 6, 7] { components } else { self.format.select(self.selects, components) }
     }
 
     /// Bytes from [`Image::base`] to the end of the last level, padding included.

@@ -83,7 +83,7 @@ pub fn sample<E: From<Unsupported>>(
     let filters = Filters::of(image, sampler, &lod);
     let points = if filters.aniso { lod.points } else { 1 };
     let mut filter = Filter::new(sampler.reduction);
-    for (level, share) in lod.levels(filters.mip, image.last_level - image.base_level) {
+    for &(level, share) in &lod.levels(filters.mip, image.last_level - image.base_level) {
         if share == 0 {
             continue;
         }
@@ -162,6 +162,7 @@ struct Filters {
 }
 
 impl Filters {
+    #[inline]
     fn of(image: &Image, sampler: &Sampler, lod: &Lod) -> Filters {
         let xy = if lod.clamped <= 0 { sampler.mag_filter } else { sampler.min_filter };
         if image.format.is_integer() {
@@ -176,6 +177,7 @@ impl Filters {
     }
 
     /// One texel.
+    #[inline]
     fn nearest(sampler: &Sampler) -> Filters {
         let mip = match sampler.mip_filter {
             MipFilter::Linear => MipFilter::Point,
@@ -245,6 +247,7 @@ impl<'a> Lookup<'a> {
     }
 
     /// The colour outside of the image.
+    #[inline]
     fn border(&self) -> Result<[u32; 4], Unsupported> {
         let one = self.image.format.one();
         match self.sampler.border {
@@ -257,6 +260,7 @@ impl<'a> Lookup<'a> {
 }
 
 /// The number of the slice in memory, that of a cube's first face; and of the face.
+#[inline]
 fn slice(image: &Image, coordinate: f32) -> (u32, u32) {
     if !image.dim.has_slices() {
         return (0, 0);
@@ -292,13 +296,13 @@ impl Place<'_> {
             return self.blend_cube(share, filter, fetch);
         }
         let (xs, ys) = (self.taps(0, filters.xy_linear), self.taps(1, filters.xy_linear));
-        for z in self.depth(filters.z_linear) {
-            for y in ys {
+        for z in &self.depth(filters.z_linear) {
+            for y in &ys {
                 let weight = y.weight * z.weight;
                 if weight == 0 {
                     continue;
                 }
-                for x in xs {
+                for x in &xs {
                     if x.weight != 0 {
                         let texel = self.texel(x.index, y.index, z.index, fetch)?;
                         filter.add(texel, f64::from(x.weight * weight) * share);

@@ -67,11 +67,13 @@ pub enum XyFilter {
 
 impl XyFilter {
     /// Whether texels are blended.
+    #[inline]
     pub fn is_linear(self) -> bool {
         matches!(self, XyFilter::Bilinear | XyFilter::AnisoBilinear)
     }
 
     /// Whether several points are taken where the footprint is long.
+    #[inline]
     pub fn is_aniso(self) -> bool {
         matches!(self, XyFilter::AnisoPoint | XyFilter::AnisoBilinear)
     }
