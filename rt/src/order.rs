@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 use std::ops::Range;
-use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Whose turn it is. Waves are numbered as they are created, from 0 on.
@@ -20,17 +20,33 @@ pub struct Order {
     waiting: AtomicU64,
     /// Those behind that have passed.
     early: Mutex<BTreeSet<u64>>,
+    /// Whether a wave's turn had not come when it asked.
+    asked: AtomicBool,
 }
 
 impl Order {
     /// The order at the start of a dispatch.
     pub const fn new() -> Order {
-        Order { next: AtomicU64::new(0), waiting: AtomicU64::new(0), early: Mutex::new(BTreeSet::new()) }
+        Order {
+            next: AtomicU64::new(0),
+            waiting: AtomicU64::new(0),
+            early: Mutex::new(BTreeSet::new()),
+            asked: AtomicBool::new(false),
+        }
     }
 
     /// Whether all waves before wave `number` have passed.
     pub fn is_turn(&self, number: u64) -> bool {
-        self.next.load(SeqCst) >= number
+        let come = self.next.load(SeqCst) >= number;
+        if !come && !self.is_asked() {
+            self.asked.store(true, Relaxed);
+        }
+        come
+    }
+
+    /// Whether waves have waited for their turn. Until then nobody has to be told soon of those that have passed.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.asked.load(Relaxed)
     }
 
     /// Says that waves have passed: they ended, or let the others go first. Saying it again changes nothing.

@@ -14,6 +14,7 @@ use crate::order::Order;
 use crate::pool::Help;
 use crate::setup::{Items, Setup};
 use crate::wave::Wave;
+use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Mutex, PoisonError};
@@ -27,6 +28,8 @@ const PATIENCE: Duration = Duration::from_micros(50);
 const FIRST_TURN: u64 = 8;
 /// How many rounds without a yield pass between looks at the clock.
 const CLOCK_PERIOD: u32 = 16;
+/// Of how many work-groups a thread tells the order at once, as long as no wave asks: all threads write there.
+const UNTOLD: usize = 64;
 /// How long a thread rests that finds nothing to run.
 const REST: Duration = Duration::from_micros(50);
 
@@ -81,6 +84,8 @@ struct Worker<'a, W> {
     caller: Option<Caller<'a>>,
     items: Items,
     walk: Walk,
+    /// Waves of work-groups that are over which the order has not been told of.
+    passed: Vec<Range<u64>>,
     /// Rounds since the last look at the clock.
     rounds: u32,
     stats: Stats,
@@ -95,12 +100,13 @@ impl<E: Engine> Job<'_, E> {
             caller,
             items: Items::new(self.launch.geometry.block),
             walk: Walk::new(&self.launch.geometry),
+            passed: Vec::with_capacity(UNTOLD),
             rounds: 0,
             stats: Stats::default(),
         };
         let mut hand = None;
         while let Some(mut group) = self.next_group(&mut worker, hand) {
-            if self.turn(&mut worker, &mut group).is_err() {
+            if self.turns(&mut worker, &mut group).is_err() {
                 self.queue.abandon(group);
                 break;
             }
@@ -121,10 +127,6 @@ impl<E: Engine> Job<'_, E> {
             }
             let alone = self.queue.is_empty();
             let choice = match hand.take() {
-                Some(group) if alone && group.is_over() => match self.take() {
-                    Some(linear) => Choice::Start(group, linear),
-                    None => self.queue.exchange(Some(group), self.events(), || None)?,
-                },
                 Some(group) if alone && group.is_ready() && self.is_all_taken() => Choice::Resume(group),
                 hand => self.queue.exchange(hand, self.events(), || self.take())?,
             };
@@ -187,6 +189,22 @@ impl<E: Engine> Job<'_, E> {
         group.begun = false;
     }
 
+    /// Runs a work-group for a turn and, as long as none waits for one, others in its place: nearly all are over then.
+    fn turns(&self, worker: &mut Worker<'_, E::Worker>, group: &mut Group) -> Result<(), Stopping> {
+        loop {
+            self.turn(worker, group)?;
+            let free = group.is_over() && self.queue.is_empty() && !self.stop.load(Relaxed);
+            let next = free.then(|| self.take()).flatten();
+            if next.is_none() || worker.passed.len() == UNTOLD || self.order.is_asked() {
+                worker.passed.drain(..).for_each(|waves| self.order.pass(waves));
+            }
+            match next {
+                Some(linear) => self.start(worker, group, linear),
+                None => return Ok(()),
+            }
+        }
+    }
+
     /// Runs a work-group until it is over or its turn is.
     fn turn(&self, worker: &mut Worker<'_, E::Worker>, group: &mut Group) -> Result<(), Stopping> {
         let slices = if group.begun { 1 } else { FIRST_TURN };
@@ -200,7 +218,7 @@ impl<E: Engine> Job<'_, E> {
         }
         if group.is_over() {
             let first = group.waves[0].number;
-            self.order.pass(first..first + group.waves.len() as u64);
+            worker.passed.push(first..first + group.waves.len() as u64);
             worker.stats.groups += 1;
             worker.stats.waves += group.states.len() as u64;
             worker.stats.wave_instructions += group.executed();
@@ -244,6 +262,8 @@ impl<E: Engine> Job<'_, E> {
     ) -> Result<(State, u64), Stopping> {
         let before = wave.executed;
         let stop = match self.engine.run(&mut worker.engine, wave, env) {
+            // The commonest first: looking at the rest of a result has to wait until all of it is written.
+            Ok(Stop::End) => return Ok((State::Ended, wave.executed - before)),
             Ok(stop) => stop,
             Err(trap) => {
                 let (kernel, target) = (&self.launch.kernel.code().name, self.launch.kernel.target());
