@@ -280,10 +280,16 @@ impl Builder {
 
     /// DPP on source 0: every lane's from its source lane, or 0.
     fn moved(&mut self, value: Value, dpp: &Dpp) -> Value {
-        let exec = self.exec();
+        let (exec, zero) = (self.exec(), self.b32(0));
+        if self.is_inline(RowOp::dpp, u32::from(dpp.ctrl)) {
+            // It is 0 where there is no source lane, and so is what inactive ones give.
+            let active = self.spread(exec);
+            let given = self.select(active, value, zero);
+            return self.call(Width::B32, RowOp::dpp, &[given], u32::from(dpp.ctrl));
+        }
         let valid = self.call_uniform(Width::B64, UniformOp::dpp_valid, &[exec], u32::from(dpp.ctrl));
         let moved = self.call(Width::B32, RowOp::dpp, &[value], u32::from(dpp.ctrl));
-        let (valid, zero) = (self.spread(valid), self.b32(0));
+        let valid = self.spread(valid);
         self.select(valid, moved, zero)
     }
 

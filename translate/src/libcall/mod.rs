@@ -16,6 +16,7 @@ mod table;
 mod tests;
 pub mod unary;
 
+pub(crate) use functions::dpp_source;
 pub use table::{RowOp, TABLE, UNIFORM_NAMES, UNIFORM_TABLE, UniformOp};
 
 use crate::fenv;

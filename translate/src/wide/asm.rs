@@ -201,6 +201,7 @@ evex! {
     VPMOVM2D PF3 M0F38 W0 0x38 Full;
     VPMOVD2M PF3 M0F38 W0 0x39 Full;
     VPERMT2D P66 M0F38 W0 0x7e Full;
+    VPERMD P66 M0F38 W0 0x36 Full;
     VPTERNLOGD P66 M0F3A W0 0x25 Full;
     VPTESTMD P66 M0F38 W0 0x27 Full;
     VPMOVZXDQ P66 M0F38 W0 0x35 Half;
@@ -434,6 +435,11 @@ impl Asm {
     /// An instruction on one vector that clears lanes outside of the mask.
     pub fn clear(&mut self, op: Evex, result: Zmm, mask: K, source: impl Into<Rm>) {
         self.evex(op, result.0, 0, source.into(), mask, true, None);
+    }
+
+    /// An instruction on two vectors that clears lanes outside of the mask.
+    pub fn clear2(&mut self, op: Evex, result: Zmm, mask: K, first: Zmm, second: impl Into<Rm>) {
+        self.evex(op, result.0, first.0, second.into(), mask, true, None);
     }
 
     /// A comparison: the result is a mask.

@@ -7,7 +7,7 @@ use super::asm::{Evex, Mem, Rm, Rounding, ShiftBy, Zmm, op};
 use super::select::Chunk;
 use crate::fenv;
 use crate::lane::{Fenv, Node, Value};
-use crate::libcall::RowOp;
+use crate::libcall::{RowOp, dpp_source};
 use gcnjit_rt::Mode;
 use std::sync::OnceLock;
 
@@ -18,6 +18,8 @@ pub fn fenv(op: RowOp, imm: u32, mode: Mode) -> Option<Fenv> {
         shl | shr | sar | shl64 | shr64 | sar64 | align | ffbh_u32 | ffbh_i32 | ffbl_b32 | bitrev | sad_u8 | perm => {
             Some(Fenv::Any)
         }
+        // Lanes of a row are those of a chunk.
+        dpp => is_in_rows(imm as u16).then_some(Fenv::Any),
         popcnt | mbcnt => counts_bits().then_some(Fenv::Any),
         ldexp_f32 | div_fmas_f32 => (imm == fenv::rules(mode.round32(), mode.denormals32())).then_some(Fenv::F32),
         ldexp_f64 => (imm == fenv::rules(mode.round64(), mode.denormals64())).then_some(Fenv::F64),
@@ -27,6 +29,11 @@ pub fn fenv(op: RowOp, imm: u32, mode: Mode) -> Option<Fenv> {
         f32_to_f16 => (imm & 8 == 0 && matches!(imm & 3, 0 | 3)).then_some(Fenv::Any),
         _ => None,
     }
+}
+
+/// Whether no lane has its source under a DPP control in another row.
+fn is_in_rows(ctrl: u16) -> bool {
+    (0..64).all(|lane| dpp_source(ctrl, lane).is_none_or(|source| source / 16 == lane / 16))
 }
 
 fn counts_bits() -> bool {
@@ -66,6 +73,7 @@ impl Chunk<'_> {
             ffbl_b32 => self.first_bit_low(node),
             bitrev => self.reverse_bits(node),
             perm => self.permute_bytes(node),
+            dpp => self.move_in_rows(node, imm as u16),
             sad_u8 => self.byte_differences(node),
             ldexp_f32 => self.ldexp_f32(node),
             frexp_exp_f32 => self.exponent(node, imm & 2 != 0),
@@ -81,6 +89,22 @@ impl Chunk<'_> {
     fn unary(&mut self, row: Evex, node: &Node) -> Zmm {
         let (source, result) = (self.r.operand(node.args[0], 0), self.r.fresh());
         self.r.asm.v1(row, result, source);
+        result
+    }
+
+    /// Every lane's dword from its source lane, 0 where there is none. All rows are alike.
+    fn move_in_rows(&mut self, node: &Node, ctrl: u16) -> Zmm {
+        let source = |lane: u32| dpp_source(ctrl, lane as usize);
+        let order = self.table(|lane| source(lane).map_or(0, |source| source as u32));
+        let valid = (0..16).filter(|lane| source(*lane).is_some()).fold(0u16, |mask, lane| mask | 1 << lane);
+        let (dwords, result) = (self.r.operand(node.args[0], 0), self.r.fresh());
+        if valid == u16::MAX {
+            self.r.asm.v(op::VPERMD, result, order, dwords);
+        } else {
+            let (bits, mask) = (self.r.asm.constant(&valid.to_le_bytes()), self.r.fresh_mask());
+            self.r.asm.k_load(mask, bits);
+            self.r.asm.clear2(op::VPERMD, result, mask, order, dwords);
+        }
         result
     }
 

@@ -104,7 +104,7 @@ impl Chunk<'_> {
     }
 
     /// A register full of dwords from the pool.
-    fn table(&mut self, lane: impl Fn(u32) -> u32) -> Zmm {
+    pub(super) fn table(&mut self, lane: impl Fn(u32) -> u32) -> Zmm {
         let bytes: Vec<u8> = (0..16).flat_map(|i| lane(i).to_le_bytes()).collect();
         let (mem, register) = (self.r.asm.constant(&bytes), self.r.fresh());
         self.r.asm.v1(op::VMOVDQA32, register, Rm::Mem(mem));
