@@ -115,3 +115,17 @@ fn shrinks_to_the_cause() {
     }
     assert!(found >= 10, "only {found} of the programs had it");
 }
+
+/// What hosts without AVX-512, or without AVX2, do: the same campaigns by a process of their own.
+#[test]
+fn lower_levels_of_the_host_agree() {
+    const CAMPAIGNS: [&str; 2] = ["random_programs_agree", "everything_is_executed"];
+    for level in ["avx2", "portable"] {
+        let mut again = std::process::Command::new(std::env::current_exe().expect("a path of this program"));
+        let seeded = again.env("GCNJIT_LEVEL", level).env("GCNJIT_FUZZ_SEED", "2");
+        let output = seeded.arg("--exact").args(CAMPAIGNS).output().expect("it starts");
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{level}: {text}");
+        assert!(text.contains(&format!("{} passed", CAMPAIGNS.len())), "{level}: {text}");
+    }
+}

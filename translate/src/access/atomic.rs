@@ -189,7 +189,8 @@ macro_rules! word {
                     Kind::Or => atom.fetch_or(a, SeqCst),
                     Kind::Xor => atom.fetch_xor(a, SeqCst),
                     _ => {
-                        let next = |old| Some(Self::apply(kind, old, a, b, mode));
+                        // What stays as it is need not be written: a load is enough, as of an exchange that fails.
+                        let next = |old| Some(Self::apply(kind, old, a, b, mode)).filter(|new| *new != old);
                         atom.fetch_update(SeqCst, SeqCst, next).unwrap_or_else(|old| old)
                     }
                 }
