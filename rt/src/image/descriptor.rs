@@ -18,6 +18,11 @@ const SIDE: u32 = 1 << 14;
 /// Largest depth, and most slices.
 const DEPTH: u32 = 1 << 13;
 
+/// What gfx9's field for the order of a border colour's components means: XYZW, XWYZ, WZYX, WXYZ, ZYXW, YXWZ; the reserved
+/// two, as the first.
+const BORDER_ORDERS: [[u8; 4]; 8] =
+    [[0, 1, 2, 3], [0, 3, 1, 2], [3, 2, 1, 0], [3, 0, 1, 2], [2, 1, 0, 3], [1, 0, 3, 2], [0, 1, 2, 3], [0, 1, 2, 3]];
+
 /// A plain description of an image in memory, all of which can be seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
@@ -129,6 +134,7 @@ impl Image {
             last_array: shape.layers - 1,
             min_lod: 0,
             selects: [4, 5, 6, 7],
+            border_order: BORDER_ORDERS[0],
             pow2_pad: generation < Gen::Gfx9 && shape.levels > 1,
             layout: Layout::EMPTY,
         };
@@ -219,6 +225,7 @@ impl Image {
             last_array,
             min_lod: field(w1, 8, 12),
             selects: [0, 3, 6, 9].map(|at| field(w3, at, 3) as u8),
+            border_order: BORDER_ORDERS[if gfx9 { field(w4, 29, 3) as usize } else { 0 }],
             pow2_pad: !gfx9 && field(w3, 25, 1) != 0,
             layout: Layout::EMPTY,
         };
@@ -249,13 +256,15 @@ impl Image {
             | u32::from(tiling) << 20
             | u32::from(self.pow2_pad) << 25
             | kind << 28;
+        let border = BORDER_ORDERS.iter().position(|order| *order == self.border_order).unwrap_or(0) as u32;
+        let border = if gfx9 { border } else { 0 };
         let w5 = if gfx9 { self.base_array | max_level << 28 } else { self.base_array | self.last_array << 13 };
         [
             base as u32,
             field((base >> 32) as u32, 0, 8) | self.min_lod << 8 | u32::from(data) << 20 | u32::from(number) << 26,
             (self.width - 1) | (self.height - 1) << 14,
             w3,
-            (depth - 1) | (pitch - 1) << 13,
+            (depth - 1) | (pitch - 1) << 13 | border << 29,
             w5,
             0,
             0,

@@ -211,6 +211,9 @@ pub struct Image {
     pub min_lod: u32,
     /// Where each component of a result comes from: 0 zero, 1 one, 4 to 7 a component of the texel.
     pub selects: [u8; 4],
+    /// Where each component of a texel outside of the image comes from, as a component of the border colour (gfx9; in
+    /// order before). The selects come after that, as for texels in memory.
+    pub border_order: [u8; 4],
     /// Whether the level's sizes in memory are powers of two (gfx6 to gfx8).
     pub pow2_pad: bool,
     /// Where levels are.

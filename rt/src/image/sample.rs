@@ -250,12 +250,13 @@ impl<'a> Lookup<'a> {
     #[inline]
     fn border(&self) -> Result<[u32; 4], Unsupported> {
         let one = self.image.format.one();
-        match self.sampler.border {
-            Border::TransparentBlack => Ok([0; 4]),
-            Border::OpaqueBlack => Ok([0, 0, 0, one]),
-            Border::OpaqueWhite => Ok([one; 4]),
-            Border::Table(entry) => Err(Unsupported::BorderTable(entry)),
-        }
+        let color = match self.sampler.border {
+            Border::TransparentBlack => [0; 4],
+            Border::OpaqueBlack => [0, 0, 0, one],
+            Border::OpaqueWhite => [one; 4],
+            Border::Table(entry) => return Err(Unsupported::BorderTable(entry)),
+        };
+        Ok(self.image.border_order.map(|component| color[usize::from(component & 3)]))
     }
 }
 

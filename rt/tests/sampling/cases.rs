@@ -149,6 +149,28 @@ fn border_colours() {
     }
 }
 
+/// On gfx9 the order of a border's components undoes the selects: alpha stays alpha, whatever component it is in memory.
+#[test]
+fn border_colours_follow_the_order_of_components() {
+    let plain = image(floats(), Gen::Gfx9);
+    let border = |order: u32, selects: [u8; 4]| {
+        let mut words = plain.encode();
+        words[4] |= order << 29;
+        let mut image = Image::decode(words, Gen::Gfx9, false).unwrap();
+        assert_eq!(image.encode(), words);
+        image.selects = selects;
+        let sampler = Sampler { clamp: [Clamp::Border; 3], border: Border::OpaqueBlack, ..sampler(true) };
+        sample(&image, &sampler, &texels(-9.0, 0.0), &mut numbered(&image)).unwrap().map(f32::from_bits)
+    };
+    let alpha = [0.0, 0.0, 0.0, 1.0];
+    assert_eq!(border(0, [4, 5, 6, 7]), alpha);
+    // Red in the third component; alpha in the first, the others behind it or in front; alpha in the third, red second.
+    assert_eq!([border(4, [6, 5, 4, 7]), border(3, [5, 6, 7, 4]), border(2, [7, 6, 5, 4])], [alpha; 3]);
+    assert_eq!([border(1, [4, 6, 7, 5]), border(5, [5, 4, 7, 6])], [alpha; 2]);
+    // In memory before gfx9.
+    assert_eq!(border(0, [5, 6, 7, 4]), [0.0, 0.0, 1.0, 0.0]);
+}
+
 #[test]
 fn least_and_largest_of_texels_with_a_share() {
     let image = image(floats(), Gen::Gfx9);
