@@ -2,8 +2,9 @@
 //! scattered, some on purpose misaligned, at an edge, between allocations, at null or where memory is read-only.
 
 use crate::case::{Contents, Pointer, READ_ONLY, Register, SCRATCH, Space, Start};
+use crate::image;
 use crate::random::Random;
-use gcnjit_isa::{Access, Gen, Inst, Op, Operand, Ty};
+use gcnjit_isa::{Access, Gen, Inst, Mimg, Op, Operand, Ty};
 use gcnjit_rt::memory::{LDS_APERTURE, PRIVATE_APERTURE};
 use gcnjit_rt::{LANES, Row, wave::reg};
 
@@ -23,6 +24,7 @@ pub fn aim(random: &mut Random, start: &mut Start, inst: &Inst, generation: Gen)
         Op::Ds(_) => aim.share(inst),
         Op::Mubuf(_) | Op::Mtbuf(_) => aim.buffer(inst),
         Op::Smem(_) => aim.scalar_memory(inst),
+        Op::Mimg(op) => aim.image(inst, op),
         _ => {}
     }
 }
@@ -306,6 +308,24 @@ impl Aim<'_> {
             }
             (true, false) => self.set_row(vector, 0, indices),
             _ => self.set_row(vector, 0, offsets),
+        }
+    }
+
+    fn image(&mut self, inst: &Inst, op: Mimg) {
+        let space = self.random.pick(&SPACES);
+        let target = image::Target { generation: self.generation, bytes: space.size() };
+        let (resource, image) = image::resource(self.random, op, inst, target);
+        for (i, word) in resource.into_iter().enumerate() {
+            self.set_scalar(inst.src[1], i, word);
+        }
+        if let Operand::Sgpr(first) = inst.src[1] {
+            self.start.pointers.push(Pointer { at: Register::Resource(first), lanes: 0, to: space });
+        }
+        for (i, word) in image::sampler(self.random).into_iter().enumerate() {
+            self.set_scalar(inst.src[2], i, word);
+        }
+        for (i, row) in image::address(self.random, op, inst, &image).into_iter().enumerate() {
+            self.set_row(inst.src[0], i, row);
         }
     }
 

@@ -74,6 +74,8 @@ pub enum Register {
     Sgpr(u8),
     /// Vector.
     Vgpr(u8),
+    /// Scalar, the first of an image resource: its low 40 bits count units of 256 bytes.
+    Resource(u8),
 }
 
 /// That a register pair's 64-bit value counts from the start of a memory.

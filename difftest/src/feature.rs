@@ -7,6 +7,7 @@ use crate::generate::{is_control, is_executed};
 use crate::program::canonical;
 use crate::random::Random;
 use crate::words::draw;
+use gcnjit_isa::image::flag;
 use gcnjit_isa::{Dpp, Encoding, Ext, Format, Inst, Mem, Op, Operand, Sdwa, Sel, Target, Ty, Unused};
 use std::fmt;
 
@@ -84,16 +85,22 @@ pub enum Flag {
     Scratch,
     Global,
     ScalarBase,
+    Unorm,
+    Array,
+    /// A16 on gfx9.
+    R128,
+    Lwe,
+    D16,
 }
 
 use Flag::{
-    Addr64, Gds, Glc, Global, Idxen, Imm, Lds, NegativeOffset, Nv, Offen, Offset, Offset1, ScalarBase, Scratch, Slc,
-    Tfe,
+    Addr64, Array, D16, Gds, Glc, Global, Idxen, Imm, Lds, Lwe, NegativeOffset, Nv, Offen, Offset, Offset1, R128,
+    ScalarBase, Scratch, Slc, Tfe, Unorm,
 };
 use Kind::{Exec, InlineFloat, InlineInt, Literal, M0, Sgpr, Special, Vcc, Vgpr};
 
 const KINDS: [Kind; 9] = [Vgpr, Sgpr, Vcc, M0, Exec, InlineInt, InlineFloat, Literal, Special];
-const FLAGS: [Flag; 16] = [
+const FLAGS: [Flag; 21] = [
     Glc,
     Slc,
     Tfe,
@@ -110,6 +117,11 @@ const FLAGS: [Flag; 16] = [
     Scratch,
     Global,
     ScalarBase,
+    Unorm,
+    Array,
+    R128,
+    Lwe,
+    D16,
 ];
 const SELS: [Sel; 7] = [Sel::Byte0, Sel::Byte1, Sel::Byte2, Sel::Byte3, Sel::Word0, Sel::Word1, Sel::Dword];
 
@@ -336,6 +348,19 @@ impl Flag {
             Scratch => mem.seg == 1,
             Global => mem.seg == 2,
             ScalarBase => inst.format == Format::Flat && inst.src[2] != Operand::None,
+            Unorm | Array | R128 | Lwe | D16 => inst.format == Format::Mimg && mem.flags & self.image_bit() != 0,
+        }
+    }
+
+    /// The bit of an image instruction's flags.
+    fn image_bit(self) -> u8 {
+        match self {
+            Unorm => flag::UNORM,
+            Array => flag::ARRAY,
+            R128 => flag::R128,
+            Lwe => flag::LWE,
+            D16 => flag::D16,
+            _ => 0,
         }
     }
 
@@ -360,6 +385,7 @@ impl Flag {
             Offset1 => mem.offset1 = 1 + random.below(15) as u8,
             Scratch => mem.seg = 1,
             Global => mem.seg = 2,
+            Unorm | Array | R128 | Lwe | D16 => mem.flags |= self.image_bit(),
             ScalarBase => {}
         }
     }
@@ -401,6 +427,7 @@ impl Feature {
     fn is_free(self, op: Op) -> bool {
         match (self, op) {
             _ if is_control(op) => false,
+            (Feature::Source(..), Op::Mimg(_)) => false,
             (Feature::Source(i, _), Op::Mubuf(_) | Op::Mtbuf(_)) => i == 2,
             (Feature::Source(i, _), Op::Smem(_)) => i == 1,
             (Feature::Source(..), _) => op.memory().is_none(),

@@ -16,6 +16,7 @@ pub mod coverage;
 pub mod feature;
 pub mod filetest;
 pub mod generate;
+mod image;
 pub mod machine;
 pub mod program;
 pub mod random;

@@ -276,7 +276,8 @@ impl Bench {
         for Pointer { at, lanes, to } in &start.pointers {
             let base = self.address(*to);
             match *at {
-                Register::Sgpr(index) => {
+                Register::Sgpr(index) | Register::Resource(index) => {
+                    let base = if matches!(at, Register::Resource(_)) { base / 256 } else { base };
                     let index = usize::from(index);
                     let value = wave.sgpr64(index);
                     wave.set_sgpr64(index, value.wrapping_add(base));

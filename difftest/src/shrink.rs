@@ -147,8 +147,9 @@ impl Shrinker<'_> {
                 if wave.sgpr[range.clone()].iter().any(|sgpr| *sgpr != 0) {
                     self.attempt(|case| {
                         case.waves[index].wave.sgpr[range.clone()].fill(0);
-                        let inside =
-                            |at: Register| matches!(at, Register::Sgpr(at) if range.contains(&usize::from(at)));
+                        let inside = |at: Register| {
+                            matches!(at, Register::Sgpr(at) | Register::Resource(at) if range.contains(&usize::from(at)))
+                        };
                         case.waves[index].pointers.retain(|pointer| !inside(pointer.at));
                     });
                 }

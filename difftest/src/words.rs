@@ -97,6 +97,14 @@ fn memory(random: &mut Random, format: Format, code: u32, generation: Gen) -> Op
             };
             return Some(form);
         }
+        Format::Mimg => {
+            // Masks that atomics take, as well as any.
+            let dmask = random.pick(&[0x100, 0x300, 0xf00, 0]);
+            let any = if dmask == 0 { 0xf00 } else { 0 };
+            let mut rarely = |bits: u32| if random.once_in(8) { bits } else { 0 };
+            let first = 0x0200_f000 & !0x8000 | any | rarely(0x8000) | rarely(0x1_0000) | rarely(0x2_0000);
+            (0x3c << 26 | code << 18 | dmask, first, 0x03ff_ffff | rarely(0x8000_0000))
+        }
         Format::Flat => (0x37 << 26 | code << 18, 0x3_0000, 0xff7f_ffff | rarely(0x80_0000)),
         _ => return None,
     };

@@ -62,20 +62,9 @@ macro_rules! row {
 
 pub(crate) use {compare, family, row, scalar, vector};
 
-/// Families without a body: the same dispatch, made here.
-macro_rules! bodiless {
-    ($($family:ident)*) => { $(
-        mod $family {
-            gcnjit_isa::$family! { vector }
-        }
-    )* };
-}
-
-bodiless! { mimg }
-
 /// Executes one instruction, unless MODE has it skipped.
 pub(crate) fn execute(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
-    use crate::{ds, exp, flat, mtbuf, mubuf, smem, sop1, sop2, sopc, sopk, sopp};
+    use crate::{ds, exp, flat, mimg, mtbuf, mubuf, smem, sop1, sop2, sopc, sopk, sopp};
     use crate::{vintrp, vop1, vop2, vop3, vop3p, vopc};
     if m.wave.mode.vskip() && inst.op.obeys_vskip() {
         return Ok(());

@@ -8,15 +8,18 @@
 pub mod atomic;
 mod dispatch;
 pub mod fp;
+mod image;
 pub mod memory;
 pub mod observe;
 pub mod operands;
 pub mod run;
+mod sample;
 
 pub mod ds;
 pub mod exp;
 pub mod flat;
 pub mod gws;
+pub mod mimg;
 pub mod mtbuf;
 pub mod mubuf;
 pub mod smem;

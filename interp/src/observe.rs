@@ -5,6 +5,7 @@
 //! numbers applied, and which bytes of memory it touched. The interpreter itself has no log and pays one test for it
 //! in each memory instruction.
 
+use crate::image::Operation;
 use crate::memory::Place;
 use crate::run::{Blocks, Buffers, Machine, block};
 use crate::{sop1, vop1};
@@ -116,6 +117,7 @@ impl Stepper {
         let effective = effective(&machine, &inst);
         let (mut reads, mut writes) = (effective.reads(env.target), effective.writes(env.target));
         add_fork_stack(machine.wave, &inst, &mut reads, &mut writes);
+        add_image_address(&machine, &inst, &mut reads);
         if skipped {
             (reads, writes) = Default::default();
         }
@@ -150,6 +152,16 @@ fn effective(m: &Machine<'_>, inst: &Inst) -> Inst {
         _ => {}
     }
     moved
+}
+
+/// The registers of an image's address, which are as many as the resource asks for.
+fn add_image_address(m: &Machine<'_>, inst: &Inst, reads: &mut Registers) {
+    if let Op::Mimg(_) = inst.op
+        && let Ok(operation) = Operation::new(m, inst)
+    {
+        let (first, count) = operation.address_registers();
+        reads.add_vgprs(first as u8, count);
+    }
 }
 
 /// The branch stack, an entry of which is four SGPRs.

@@ -218,23 +218,12 @@ impl Inst {
         let (info, mem) = (self.op.info(), self.mem());
         let packs = target.generation() == Gen::Gfx9 || target == Target::Gfx810;
         let dwords = match self.format {
-            Format::Mimg => {
-                let components = if info.name.contains("gather4") { 4 } else { mem.dmask.count_ones().max(1) };
-                if mem.flags & 16 != 0 && packs { components.div_ceil(2) } else { components }
-            }
+            Format::Mimg => self.image_components(packs),
             _ => match info.name.split_once("_format_d16_") {
                 Some((_, components)) if !packs => components.len() as u32,
                 _ => info.srcs.get(3).or(info.dsts.first()).map_or(0, |ty| u32::from(ty.dwords())),
             },
         };
         dwords + u32::from(mem.tfe)
-    }
-
-    /// The least dwords of address that an image operation takes for any dimension of image: one, and one for each of
-    /// offset, bias, compare value and derivatives. What the resource asks for comes on top.
-    pub fn image_address_dwords(&self) -> u32 {
-        let name = self.op.info().name;
-        let Some((_, modifiers)) = name.split_once("sample").or(name.split_once("gather4")) else { return 1 };
-        1 + modifiers.split('_').map(|part| u32::from(matches!(part, "c" | "o" | "b" | "d" | "cd"))).sum::<u32>()
     }
 }

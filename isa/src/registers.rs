@@ -191,6 +191,9 @@ impl Inst {
             // Compressed, a register has two channels: the bits of its first two are those of the first two registers.
             (Format::Exp, i) if mem.flags & 1 != 0 => u32::from(i < 2 && mem.dmask >> (2 * i) & 1 != 0),
             (Format::Exp, i) => u32::from(mem.dmask >> i & 1),
+            (Format::Mimg, 0) => self.image_address_dwords(),
+            (Format::Mimg, 1) => self.image_resource_dwords(target.generation() < Gen::Gfx9),
+            (Format::Mimg, 3) => self.data_dwords(target),
             (Format::Flat, 0) => 1 + u32::from(mem.seg != 1 && self.src[2] == Operand::None),
             (Format::Flat, 2) => 1 + u32::from(mem.seg != 1),
             _ => self.op.info().srcs.get(i).map_or(0, |ty| dwords(*ty)),
@@ -202,6 +205,7 @@ impl Inst {
         match self.format {
             _ if self.mem().lds => 0,
             Format::Mubuf | Format::Mtbuf if i == 0 && self.src[3] == Operand::None => self.data_dwords(target),
+            Format::Mimg if i == 0 => self.data_dwords(target),
             _ => self.op.info().dsts.get(i).map_or(0, |ty| dwords(*ty)),
         }
     }
@@ -281,6 +285,14 @@ mod tests {
         let both = "buffer_store_dwordx2 v[8:9], v[1:2], s[4:7], 0 idxen offen";
         assert_eq!(gfx9(both), [(vec![4, 5, 6, 7], vec![1, 2, 8, 9]), (vec![], vec![])]);
         assert_eq!(gfx9("ds_write2_b32 v0, v1, v2 offset1:1"), [(vec![], vec![0, 1, 2]), (vec![], vec![])]);
+        assert_eq!(
+            gfx9("image_sample_c v[8:11], v[1:2], s[8:15], s[4:7] dmask:0xf"),
+            [((4..16).collect(), vec![1, 2]), (vec![], vec![8, 9, 10, 11])]
+        );
+        assert_eq!(
+            gfx9("image_store v[8:9], v1, s[8:15] dmask:0xf d16"),
+            [((8..16).collect(), vec![1, 8, 9]), (vec![], vec![])]
+        );
         let gfx7 = registers("buffer_load_dword v0, v[1:2], s[4:7], 0 addr64", Target::Gfx700);
         assert_eq!(gfx7, [(vec![4, 5, 6, 7], vec![1, 2]), (vec![], vec![0])]);
     }

@@ -51,8 +51,16 @@ struct Set {
     line: usize,
     wave: Option<usize>,
     place: Place,
-    pointer: Option<Space>,
+    pointer: Option<Pointed>,
     values: Vec<u64>,
+}
+
+/// An address that is added to a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Pointed {
+    to: Space,
+    /// It counts units of 256 bytes, as image resources have it.
+    resource: bool,
 }
 
 /// What a line expects.
@@ -157,9 +165,9 @@ fn expectation(text: &str) -> Result<What, String> {
     }
 }
 
-type Assignment = (Place, Option<Space>, Vec<u64>);
+type Assignment = (Place, Option<Pointed>, Vec<u64>);
 
-/// `PLACE = VALUES` or `PLACE = &MEMORY + VALUES`.
+/// `PLACE = VALUES`, `PLACE = &MEMORY + VALUES` or `PLACE = &MEMORY/256 + VALUES`.
 fn assignment(text: &str) -> Result<Assignment, String> {
     let (left, right) = text.split_once('=').ok_or("there is no '='")?;
     let place = place(left.trim())?;
@@ -168,8 +176,13 @@ fn assignment(text: &str) -> Result<Assignment, String> {
         None => (None, right),
         Some(rest) => {
             let (name, values) = rest.split_once('+').unwrap_or((rest, "0"));
-            let space = Space::named(name.trim()).filter(|space| !matches!(space, Space::Lds | Space::Gds));
-            (Some(space.ok_or_else(|| format!("'{}' has no address", name.trim()))?), values)
+            let (name, resource) = match name.trim().strip_suffix("/256") {
+                Some(name) => (name, true),
+                None => (name.trim(), false),
+            };
+            let space = Space::named(name).filter(|space| !matches!(space, Space::Lds | Space::Gds));
+            let to = space.ok_or_else(|| format!("'{name}' has no address"))?;
+            (Some(Pointed { to, resource }), values)
         }
     };
     let bits = |word: &str| value::bits(word).ok_or_else(|| format!("'{word}' is no value"));
@@ -180,6 +193,9 @@ fn assignment(text: &str) -> Result<Assignment, String> {
     }
     if let Some(value) = values.iter().find(|value| !wide && (**value).cast_signed() >> 31 > 1) {
         return Err(format!("{value:#x} has more than 32 bits"));
+    }
+    if pointer.is_some_and(|pointed| pointed.resource) && !matches!(place, Place::Sgpr { .. }) {
+        return Err("an image resource is in scalar registers".to_owned());
     }
     if pointer.is_some() && !wide {
         return Err("an address takes a pair of registers".to_owned());
@@ -301,7 +317,10 @@ impl Set {
                 if wide {
                     wave.set_sgpr64(first.into(), value);
                 }
-                Register::Sgpr(first)
+                match self.pointer {
+                    Some(Pointed { resource: true, .. }) => Register::Resource(first),
+                    _ => Register::Sgpr(first),
+                }
             }
             Place::Vgpr { first, wide, ref lanes } => {
                 for (lane, value) in lanes.clone().map(usize::from).zip(self.values.iter().cycle()) {
@@ -320,7 +339,7 @@ impl Set {
         // What was said of these lanes before no longer holds.
         start.pointers.iter_mut().filter(|pointer| pointer.at == at).for_each(|pointer| pointer.lanes &= !lanes);
         start.pointers.retain(|pointer| pointer.at != at || pointer.lanes != 0);
-        start.pointers.extend(self.pointer.map(|to| Pointer { at, lanes, to }));
+        start.pointers.extend(self.pointer.map(|Pointed { to, .. }| Pointer { at, lanes, to }));
         Ok(())
     }
 }

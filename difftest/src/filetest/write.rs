@@ -98,10 +98,13 @@ fn registers(text: &mut String, start: &Start) {
     set("vcc", wave.sgpr64(reg::VCC), 0);
     set("m0", wave.sgpr[reg::M0].into(), 0);
     set("scc", wave.scc.into(), 0);
-    let pointed = |at: Register| start.pointers.iter().any(|pointer| pointer.at == at);
+    let pointed = |first: u8| {
+        let at = [Register::Sgpr(first), Register::Resource(first)];
+        start.pointers.iter().any(|pointer| at.contains(&pointer.at))
+    };
     let skip = |index: usize| matches!(index, 106 | 107 | 124 | 126 | 127);
     for (index, value) in wave.sgpr.iter().enumerate().filter(|(index, _)| !skip(*index)) {
-        let in_pair = pointed(Register::Sgpr(index as u8)) || index > 0 && pointed(Register::Sgpr(index as u8 - 1));
+        let in_pair = pointed(index as u8) || index > 0 && pointed(index as u8 - 1);
         if !in_pair {
             set(&format!("s{index}"), (*value).into(), 0);
         }
@@ -136,9 +139,10 @@ fn vector(text: &mut String, index: usize, row: &Row) {
 fn pointer_text(text: &mut String, wave: &Wave, pointer: &Pointer) {
     let space = pointer.to.name();
     match pointer.at {
-        Register::Sgpr(first) => {
-            let offset = wave.sgpr64(first.into());
-            line_of(text, format_args!("set s[{first}:{}] = &{space} + {}", first + 1, value::text(offset)));
+        Register::Sgpr(first) | Register::Resource(first) => {
+            let unit = if matches!(pointer.at, Register::Resource(_)) { "/256" } else { "" };
+            let offset = value::text(wave.sgpr64(first.into()));
+            line_of(text, format_args!("set s[{first}:{}] = &{space}{unit} + {offset}", first + 1));
         }
         Register::Vgpr(first) => {
             let high = first.wrapping_add(1);

@@ -7,6 +7,7 @@
 use super::Generator;
 use crate::aim::{aim, m0};
 use crate::feature::{Feature, with};
+use crate::image;
 use crate::program::{Item, canonical};
 use crate::words::draw;
 use gcnjit_isa::{Encoding, Ext, Implicit, Inst, Note, Op, Operand, Sop1, Sop2, Sopc, Sopk, Sopp, Target, Ty};
@@ -31,17 +32,17 @@ impl Default for Free {
 }
 
 impl Free {
-    /// Four SGPRs, aligned.
-    fn sgprs(&mut self) -> Option<Operand> {
+    /// SGPRs, aligned; a multiple of four.
+    fn sgprs(&mut self, count: u8) -> Option<Operand> {
         let first = self.sgpr;
-        self.sgpr = first + 4;
+        self.sgpr = first.saturating_add(count);
         (self.sgpr <= ADDRESS_SGPRS.1).then_some(Operand::Sgpr(first))
     }
 
-    /// Two VGPRs.
-    fn vgprs(&mut self) -> Option<Operand> {
+    /// VGPRs.
+    fn vgprs(&mut self, count: u8) -> Option<Operand> {
         let first = self.vgpr;
-        self.vgpr = first + 2;
+        self.vgpr = first.saturating_add(count);
         (self.vgpr <= ADDRESS_VGPRS.1).then_some(Operand::Vgpr(first))
     }
 }
@@ -171,7 +172,7 @@ impl Generator<'_> {
 
     /// Appends an instruction that is not control flow: its addresses are aimed, M0 is set where it matters.
     pub fn push_statement(&mut self, inst: Inst) {
-        if inst.op.memory().is_none() {
+        if inst.op.memory().is_none() && !matches!(inst.op, Op::Mimg(_)) {
             if reads_lds(&inst) && !self.random.once_in(4) {
                 // A place in LDS, and the quads that begin a primitive or the type of a direct read.
                 let value = self.random.below(0x200) as u32 & !3 | (self.random.next() as u32) << 16;
@@ -258,30 +259,37 @@ fn is_numbered(operand: Operand) -> bool {
 /// A memory instruction with address registers of its own, if there are enough.
 fn addressed(mut inst: Inst, free: &mut Free) -> Option<Inst> {
     let vector = |operand: Operand, free: &mut Free| match operand {
-        Operand::Vgpr(_) => free.vgprs(),
+        Operand::Vgpr(_) => free.vgprs(2),
         other => Some(other),
     };
     match inst.op {
         Op::Flat(_) => {
             inst.src[0] = vector(inst.src[0], free)?;
             if inst.src[2] != Operand::None {
-                inst.src[2] = free.sgprs()?;
+                inst.src[2] = free.sgprs(4)?;
             }
         }
         Op::Ds(_) => inst.src[0] = vector(inst.src[0], free)?,
+        Op::Mimg(op) => {
+            inst.src[0] = free.vgprs(op.form().address_dwords(image::LONGEST, false) as u8)?;
+            inst.src[1] = free.sgprs(8)?;
+            if op.form().samples() {
+                inst.src[2] = free.sgprs(4)?;
+            }
+        }
         Op::Mubuf(_) | Op::Mtbuf(_) => {
             inst.src[0] = vector(inst.src[0], free)?;
-            inst.src[1] = free.sgprs()?;
+            inst.src[1] = free.sgprs(4)?;
             if is_numbered(inst.src[2]) {
-                inst.src[2] = free.sgprs()?;
+                inst.src[2] = free.sgprs(4)?;
             }
         }
         _ => {
             if inst.src[0] != Operand::None {
-                inst.src[0] = free.sgprs()?;
+                inst.src[0] = free.sgprs(4)?;
             }
             if is_numbered(inst.src[1]) {
-                inst.src[1] = free.sgprs()?;
+                inst.src[1] = free.sgprs(4)?;
             }
         }
     }

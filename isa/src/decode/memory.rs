@@ -168,7 +168,8 @@ impl Reader<'_> {
         let mut inst = self.make(entry.op, Format::Mimg);
         inst.ext = Ext::Mem(mem);
         inst.src[0] = self.vgprs(bits(second, 0, 8), inst.image_address_dwords() as u8)?;
-        inst.src[1] = self.sgprs(bits(second, 16, 5) * 4, if mem.flags & 4 != 0 && self.old() { 4 } else { 8 })?;
+        inst.src[1] =
+            self.sgprs(bits(second, 16, 5) * 4, inst.image_resource_dwords(self.tables.generation < Gen::Gfx9) as u8)?;
         if entry.src[2].is_some() && entry.src[3].is_none() {
             inst.src[2] = self.sgprs(bits(second, 21, 5) * 4, 4)?;
         }

@@ -102,6 +102,14 @@ pub enum Unsupported {
         /// The number format field.
         number: u8,
     },
+    /// A format whose texels atomics of this width can't work on: 32-bit ones need texels of four bytes, 64-bit ones of
+    /// eight.
+    Atomic {
+        /// The data format field.
+        data: u8,
+        /// The number format field.
+        number: u8,
+    },
     /// Texels are compressed with metadata: delta colour compression, or depth with HTILE.
     Compressed,
     /// Rows of two fields.
@@ -129,6 +137,9 @@ impl fmt::Display for Unsupported {
             }
             Unsupported::Store { data, number } => {
                 write!(f, "images of data format {data}, number format {number} can't be written")
+            }
+            Unsupported::Atomic { data, number } => {
+                write!(f, "images of data format {data}, number format {number} have no atomics of this width")
             }
             Unsupported::Compressed => f.write_str("compressed images are not supported"),
             Unsupported::Interlaced => f.write_str("interlaced images are not supported"),

@@ -19,6 +19,8 @@ mod ds;
 mod export;
 mod flat;
 mod float;
+mod image;
+mod image_sample;
 mod lanes;
 mod mubuf;
 mod pieces;
@@ -37,6 +39,7 @@ use gcnjit_isa::{Gen, Inst, Mem, Target};
 use gcnjit_rt::lds::Reach;
 use gcnjit_rt::wave::reg;
 use gcnjit_rt::{Cause, Env, Row, Trap, Wave};
+use image::ImageAccess;
 use lanes::Level;
 use pieces::{Cut, Pieces, Unit};
 use std::ops::Range;
@@ -231,6 +234,8 @@ enum Action {
     Typed(Typed),
     /// An export or a message.
     Give(export::Given),
+    /// Texels.
+    Image(ImageAccess),
     /// Lane movement, scalar accesses, nothing: the function knows.
     Other,
 }
@@ -295,6 +300,7 @@ impl Fields {
             Action::Store(form, _) => (form.bytes(), true),
             Action::Atomic(atomic) | Action::ScalarAtomic(atomic) => (atomic.bytes(), true),
             Action::Typed(typed) => (4, typed.store),
+            Action::Image(image) => (4, image.form.work == gcnjit_isa::ImageWork::Store),
             Action::LoadToLds(form) => (form.bytes(), false),
             Action::StoreFromLds => (4, true),
             Action::Give(_) => (0, false),
@@ -328,6 +334,7 @@ impl Fields {
             Action::Load(form, _) => self.data..self.data + form.regs() * addresses,
             Action::Atomic(atomic) => atomic.result.map_or(0..0, |first| first..first + atomic.regs() * addresses),
             Action::Typed(typed) if !typed.store && !self.mem.lds => self.data..self.data + typed.dwords,
+            Action::Image(image) => image.writes(),
             Action::Store(..) | Action::LoadToLds(_) | Action::StoreFromLds => 0..0,
             Action::ScalarAtomic(_) | Action::Typed(_) | Action::Give(_) => 0..0,
             Action::Other if self.scalars.is_empty() && self.bytes != 0 => self.data..self.data + 1,

@@ -3,7 +3,7 @@
 use super::address::Site;
 use super::atomic::{Atomic, Kind};
 use super::cell::{Form, mover};
-use super::{Action, Bad, Fields, Run, Scalar, ds, export, flat, mubuf, smem, typed};
+use super::{Action, Bad, Fields, Run, Scalar, ds, export, flat, image, mubuf, smem, typed};
 use gcnjit_isa::{Gen, Inst, Mem, Op, Operand, Target, Ty};
 use gcnjit_rt::{Env, Wave};
 
@@ -18,6 +18,7 @@ pub(super) fn select(inst: &Inst, pc: u64, target: Target) -> Selected {
         Op::Flat(op) => flat::select(op, inst, generation),
         Op::Mubuf(op) => mubuf::select(op, inst, target),
         Op::Mtbuf(op) => typed::select_mtbuf(op, inst, target),
+        Op::Mimg(op) => image::select(op, inst, target),
         Op::Ds(op) => ds::select(op, inst, generation),
         Op::Exp(_) | Op::Sopp(_) => export::select(inst, pc, generation),
         _ => Err("not a memory instruction"),

@@ -74,7 +74,7 @@ pub fn instruction(b: &mut Builder, inst: &Inst) -> Result {
         Op::Mubuf(op) => super::mubuf::build(op, b, inst),
         Op::Mtbuf(op) => super::mtbuf::build(op, b, inst),
         Op::Flat(op) => super::flat::build(op, b, inst),
-        Op::Mimg(_) => b.unimplemented(inst, "the row is not executed yet"),
+        Op::Mimg(op) => super::mimg::build(op, b, inst),
         Op::Vintrp(op) => super::vintrp::build(op, b, inst),
         Op::Exp(op) => super::exp::build(op, b, inst),
     }

@@ -18,6 +18,7 @@ mod exp;
 mod flat;
 mod fp;
 mod index;
+mod mimg;
 mod mtbuf;
 mod mubuf;
 mod smem;

@@ -2,6 +2,7 @@
 
 use crate::lane::{Fcc, Fenv, Icc, Node, Op, Shape, Term, Ty, Value};
 use crate::libcall::RowOp;
+use gcnjit_isa::image::flag as image;
 use gcnjit_isa::{Ext, Inst, Op as Row, Operand, Sel, Ty as Type, Unused, Vop1, Vop2};
 use gcnjit_rt::Mode;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -57,6 +58,9 @@ defects! {
     OffenIgnored "MUBUF offen is ignored";
     IdxenIgnored "MUBUF idxen is ignored";
     AtomicResultDropped "an atomic does not return the old value";
+    MaskShifted "DMASK of image operations is off by one component";
+    ArrayIgnored "image operations take DA for 0";
+    UnormIgnored "UNRM of image operations is ignored";
     SubSwapped "subtraction the wrong way round";
     ShiftUnsigned "an arithmetic shift that is logical";
     ProductUnsigned "the high half of a signed product is that of the unsigned one";
@@ -204,6 +208,11 @@ fn memory(defect: Defect, inst: &mut Inst) {
         Defect::OffsetUnsigned => mem.offset = mem.offset.abs(),
         Defect::OffenIgnored if mem.offen && !mem.idxen => mem.offen = false,
         Defect::IdxenIgnored if mem.idxen && !mem.offen => mem.idxen = false,
+        Defect::MaskShifted if matches!(op, Row::Mimg(_)) && !atomic => {
+            mem.dmask = mem.dmask << 1 & 15 | mem.dmask >> 3;
+        }
+        Defect::ArrayIgnored if matches!(op, Row::Mimg(_)) => mem.flags &= !image::ARRAY,
+        Defect::UnormIgnored if matches!(op, Row::Mimg(_)) => mem.flags &= !image::UNORM,
         Defect::AtomicResultDropped if atomic && !matches!(op, Row::Ds(_)) => {
             mem.glc = false;
             inst.dst[0] = Operand::None;
