@@ -32,9 +32,10 @@ pub enum Gpr {
     R8 = 8,
     /// The lanes' numbers, in chunks of dwords.
     R9 = 9,
-    /// These two are for accesses, which use the others as they like.
+    /// The bits of the segment's first mask, turned so that the chunk's come lowest. Accesses use all registers as they
+    /// like.
     R10 = 10,
-    /// See `R10`.
+    /// Free within a chunk.
     R11 = 11,
 }
 
@@ -580,6 +581,14 @@ impl Asm {
         self.vex(Vex::kmovw(0x91), from.0, 0, Rm::Mem(to), None);
     }
 
+    /// Copies 16 bits to a general register; the upper ones become 0.
+    pub fn k_read(&mut self, to: Gpr, from: K) {
+        let to = to as u8;
+        let op = Vex::kmovw(0x93);
+        let p0 = u8::from(to < 8) << 7 | 1 << 6 | 1 << 5 | op.map;
+        self.code.extend([0xc4, p0, 15 << 3 | op.prefix, op.opcode, 0xc0 | (to & 7) << 3 | from.0]);
+    }
+
     /// Compares 16 bits with zero.
     pub fn k_test(&mut self, mask: K) {
         self.vex(Vex::kmovw(0x98), mask.0, 0, Rm::Reg(mask.0), None);
@@ -650,6 +659,17 @@ impl Asm {
         let to = to as u8;
         self.code.extend([0x40 | to >> 3, 0x81, 0xc0 | to & 7]);
         self.code.extend(value.to_le_bytes());
+    }
+
+    /// Rotates a register.
+    pub fn rotate_right(&mut self, register: Gpr, by: u8) {
+        let register = register as u8;
+        self.code.extend([0x48 | register >> 3, 0xc1, 0xc8 | register & 7, by]);
+    }
+
+    /// Clears a register.
+    pub fn clear_register(&mut self, register: Gpr) {
+        self.integer(false, 0x33, register, Rm::Reg(register as u8));
     }
 
     /// Shifts a register.

@@ -213,12 +213,16 @@ fn segment(asm: &mut Asm, demand: Demand<'_>) -> Entry {
 }
 
 /// Events of a chunk up to which all chunks are written out: the loop would take a quarter of the time or more.
-const SHORT: usize = 32;
+const SHORT: usize = 24;
 
 /// Emits the work on all chunks. With `full` given, that mask is all ones; chunks without lanes of `idle` are skipped.
 fn version(asm: &mut Asm, demand: Demand<'_>, layout: &mut Layout, full: Option<Value>, idle: Option<Value>) {
     if idle.is_some() {
-        (0..layout.bits).for_each(|index| asm.clear64(Gpr::Rdx, layout.bits(index)));
+        (1..layout.bits).for_each(|index| asm.clear64(Gpr::Rdx, layout.bits(index)));
+    }
+    let has_bits = layout.bits > 0;
+    if has_bits {
+        asm.clear_register(Gpr::R10);
     }
     asm.mov(Gpr::R8, Gpr::Rdx);
     asm.mov(Gpr::Rcx, Gpr::Rsi);
@@ -232,8 +236,11 @@ fn version(asm: &mut Asm, demand: Demand<'_>, layout: &mut Layout, full: Option<
         });
         select::chunk(Registers::new(asm, demand, full, &schedule, layout));
         skip.into_iter().for_each(|skip| asm.bind(skip));
+        if has_bits {
+            asm.rotate_right(Gpr::R10, 16);
+        }
     };
-    if schedule.events.len() <= SHORT {
+    if schedule.events.len() <= SHORT && idle.is_none() {
         for number in 0..CHUNKS {
             asm.set_chunk(number);
             chunk(asm);
@@ -246,7 +253,10 @@ fn version(asm: &mut Asm, demand: Demand<'_>, layout: &mut Layout, full: Option<
         advance(asm);
         asm.jump_back(When::NotZero, top);
     }
-    (0..layout.bits).for_each(|index| join_bits(asm, layout.bits(index)));
+    if has_bits {
+        asm.store64(Gpr::Rdx, layout.bits(0), Gpr::R10);
+    }
+    (1..layout.bits).for_each(|index| join_bits(asm, layout.bits(index)));
     asm.ret();
 }
 

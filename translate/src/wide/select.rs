@@ -1,6 +1,6 @@
 //! Instructions for the operations of a chunk: sixteen lanes, a B32 in one register, a B64 in two, a B1 in a mask.
 
-use super::asm::{Evex, K, MaskOp, Mem, Rm, ShiftBy, Zmm, op};
+use super::asm::{Evex, Gpr, K, MaskOp, Mem, Rm, ShiftBy, Zmm, op};
 use super::registers::{Registers, vgpr};
 use super::row_of_slot;
 use super::schedule::Event;
@@ -69,8 +69,13 @@ impl Chunk<'_> {
         let root = self.r.demand.segment().bits[index];
         let value = self.r.demand.resolved(self.r.demand.node(root).args[0], self.r.full);
         let mask = self.r.mask(value);
-        let to = self.r.bits(index);
-        self.r.asm.k_store(to, mask);
+        if index == 0 {
+            self.r.asm.k_read(Gpr::R11, mask);
+            self.r.asm.or_register(Gpr::R10, Gpr::R11);
+        } else {
+            let to = self.r.bits(index);
+            self.r.asm.k_store(to, mask);
+        }
     }
 
     fn compute(&mut self, value: Value) {

@@ -128,6 +128,10 @@ fn masks_and_loops() {
         asm.k_upper(K(4), K(5));
         asm.k_load(K(4), Mem::At(Gpr::R8, 0x100));
         asm.k_store(Mem::At(Gpr::Rdx, 2), K(6));
+        asm.k_read(Gpr::R11, K(6));
+        asm.k_read(Gpr::Rax, K(1));
+        asm.rotate_right(Gpr::R10, 16);
+        asm.clear_register(Gpr::R10);
         let top = asm.here();
         asm.mov(Gpr::R8, Gpr::Rdx);
         asm.mov(Gpr::Rcx, Gpr::Rsi);
@@ -143,19 +147,23 @@ fn masks_and_loops() {
         asm.ret();
     });
     let expected = [
-        "je near 0000000000001068h",
+        "je near 0000000000001079h",
         "kandw k1,k2,k3",
         "kandnw k1,k2,k3",
         "kunpckbw k1,k2,k3",
         "kshiftrw k4,k5,8",
         "kmovw k4,[r8+100h]",
         "kmovw [rdx+2],k6",
+        "kmovw r11d,k6",
+        "kmovw eax,k1",
+        "ror r10,10h",
+        "xor r10d,r10d",
         "mov r8,rdx",
         "mov rcx,rsi",
         "mov eax,4",
         "add r9,40h",
         "dec eax",
-        "jne near 000000000000102Ah",
+        "jne near 000000000000103Bh",
         "cmp word [r8+18h],0",
         "cmp qword [rdx+20h],0FFFFFFFFFFFFFFFFh",
         "cmp dword [rdi+100h],0FFFFFFFFh",
