@@ -65,7 +65,7 @@ pub struct Context<'a> {
     /// This thread's memory of each access of the unit.
     pub sites: &'a mut [Site],
     /// The first of `sites`, for translated code.
-    pub first_site: *const Site,
+    pub first_site: *mut Site,
     /// MXCSR of the thread.
     pub host: u32,
     /// The LDS as if it were an allocation.
@@ -77,7 +77,7 @@ pub struct Context<'a> {
 impl<'a> Context<'a> {
     /// Nothing bad yet. `host` is this thread's MXCSR: reading it would cost as much as a short block.
     pub fn new(limit: u64, env: &'a Env<'a>, sites: &'a mut [Site], host: u32) -> Context<'a> {
-        let first_site = sites.as_ptr();
+        let first_site = sites.as_mut_ptr();
         let lds = Site::of(env.lds.as_ptr().expose_provenance() as u64, env.lds.size().into());
         Context { limit, env, sites, first_site, host, lds, bad: None }
     }

@@ -18,6 +18,7 @@ pub struct Site {
     start: u64,
     end: u64,
     writable: bool,
+    misses: u8,
 }
 
 impl Site {
@@ -28,9 +29,18 @@ impl Site {
     /// A byte, 0 if it may not be written.
     pub const WRITABLE: usize = offset_of!(Site, writable);
 
+    /// A byte: how often in a row translated code has not found what it looks for. After a few it asks at once for
+    /// what finds everything, which counts on until the byte wraps; then it tries again.
+    pub const MISSES: usize = offset_of!(Site, misses);
+
     /// The site of something that is always there and may be written: LDS.
     pub fn of(start: u64, len: u64) -> Site {
-        Site { start, end: start + len, writable: true }
+        Site { start, end: start + len, writable: true, misses: 0 }
+    }
+
+    /// Counts that translated code had to ask.
+    pub(super) fn miss(&mut self) {
+        self.misses = self.misses.wrapping_add(1);
     }
 
     /// The bounds of the range that holds `address`, if there is one and it may be accessed that way.
@@ -46,7 +56,7 @@ impl Site {
     #[inline(never)]
     fn refill(&mut self, env: &Env<'_>, address: u64) -> Option<()> {
         let range = env.memory.find(address)?;
-        *self = Site { start: range.start, end: range.end, writable: range.writable };
+        *self = Site { start: range.start, end: range.end, writable: range.writable, misses: 0 };
         Some(())
     }
 }

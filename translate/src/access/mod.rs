@@ -124,6 +124,7 @@ impl Access {
 
     /// Runs it. Nothing has changed after an error. `site` is this thread's, for this access and view.
     pub fn run(&self, wave: &mut Wave, env: &Env<'_>, site: &mut Site) -> Result<(), Bad> {
+        site.miss();
         // SAFETY: `select` picked a function whose host features were detected, and registers that exist.
         unsafe { (self.run)(&self.fields, wave, env, site) }
     }

@@ -1,8 +1,8 @@
 //! Loads and stores of one or two dwords a lane, for the commonest cases: all lanes are active, and their addresses are side
-//! by side, or come in runs of sixteen (or, of a load, sixteen times the same), all in the allocation that the
-//! instruction hit last.
+//! by side, or come in runs of sixteen (or, of a load, sixteen times the same); or only some are, and the dwords of those
+//! among sixteen are where they would be in a run. All are in the allocation that the instruction hit last.
 //!
-//! `fn(wave: *mut Wave, site: *const Site) -> u32`: 0 if it is done; else nothing has happened, and the general way
+//! `fn(wave: *mut Wave, site: *mut Site) -> u32`: 0 if it is done; else nothing has happened, and the general way
 //! has to be gone ([`crate::libcall::access`]). Addresses are checked first, and data is moved afterwards, in the order
 //! of lanes.
 
@@ -32,6 +32,13 @@ const FIRST: Zmm = Zmm(17);
 const RAMP: Zmm = Zmm(18);
 const HIGH: Zmm = Zmm(19);
 const WRONG: Zmm = Zmm(23);
+/// Misses in a row after which the general way is gone at once.
+const PATIENCE: u8 = 8;
+/// Halves of an address. They are not among the registers of dwords' data.
+const LOW_HALF: Zmm = Zmm(5);
+const HIGH_HALF: Zmm = Zmm(7);
+/// Where EXEC is.
+const EXEC: i32 = (offset_of!(Wave, sgpr) + 4 * reg::EXEC) as i32;
 /// Orders of dwords for data of two.
 const ORDERS: [Zmm; 2] = [Zmm(20), Zmm(21)];
 const OTHER: Zmm = Zmm(22);
@@ -42,9 +49,10 @@ const OR_DIFFERENT: u8 = 0xf6;
 pub fn emit(asm: &mut Asm, access: &LaneMove) -> usize {
     let offset = asm.function();
     let mut stub = Stub { asm, access, slow: Vec::new() };
-    stub.check_site();
+    let partial = stub.check_site();
     stub.one_run();
     stub.runs();
+    stub.parts_of_runs(partial);
     stub.give_up();
     offset
 }
@@ -62,13 +70,10 @@ impl Stub<'_> {
         self.slow.push(jump);
     }
 
-    /// Whether all lanes are active and the allocation is writable if need be; its size.
-    fn check_site(&mut self) {
-        // Both halves may have been written apart and just now: a load of both would have to wait for that.
-        for half in [reg::EXEC, reg::EXEC + 1] {
-            self.asm.is_ones32(WAVE, (offset_of!(Wave, sgpr) + 4 * half) as i32);
-            self.slow_if(When::NotZero);
-        }
+    /// Whether the allocation is writable if need be; its size. The jumps are taken if not all lanes are active.
+    fn check_site(&mut self) -> [Jump; 2] {
+        self.asm.compare8(SITE, Site::MISSES as i32, PATIENCE);
+        self.slow_if(When::Above);
         if self.access.store {
             self.asm.is_zero8(SITE, Site::WRITABLE as i32);
             self.slow_if(When::Zero);
@@ -80,9 +85,15 @@ impl Stub<'_> {
             self.asm.compare_registers(LOW, SIZE);
             self.slow_if(When::Below);
         }
+        // Both halves may have been written apart and just now: a load of both would have to wait for that.
+        let partial = [0, 4].map(|half| {
+            self.asm.is_ones32(WAVE, EXEC + half);
+            self.asm.jump(When::NotZero)
+        });
         if self.access.dwords == 2 {
             self.load_orders();
         }
+        partial
     }
 
     /// Bytes of a lane.
@@ -168,6 +179,108 @@ impl Stub<'_> {
             let order = self.asm.constant(&bytes);
             self.asm.v1(op::VMOVDQA32, to, Rm::Mem(order));
         }
+    }
+
+    /// The case that the active lanes of each chunk are where a run would have them; of dwords only.
+    fn parts_of_runs(&mut self, partial: [Jump; 2]) {
+        if self.access.dwords == 2 {
+            return self.slow.extend(partial);
+        }
+        partial.into_iter().for_each(|jump| self.asm.bind(jump));
+        for chunk in 0..COUNT {
+            self.locate_part(chunk);
+        }
+        for chunk in 0..COUNT {
+            let (mask, [data, _]) = (Stub::active(chunk), Stub::data(chunk));
+            let row = Mem::At(WAVE, row(self.access.data) + CHUNK * chunk);
+            if self.access.store {
+                self.asm.v1(op::VMOVDQA32, data, Rm::Mem(row));
+                self.asm.store_lanes(Mem::At(CHUNKS[chunk as usize], 0), mask, data);
+            } else {
+                self.asm.store_lanes(row, mask, data);
+            }
+        }
+        self.succeed();
+    }
+
+    /// The active lanes of a chunk.
+    fn active(chunk: i32) -> K {
+        K(1 + chunk as u8)
+    }
+
+    /// Checks the addresses of a chunk's active lanes, and loads them. `CHUNKS` has where its first lane is or would be.
+    fn locate_part(&mut self, chunk: i32) {
+        let (part, to, mask) = (CHUNK * chunk, CHUNKS[chunk as usize], Stub::active(chunk));
+        self.asm.k_load(mask, Mem::At(WAVE, EXEC + 2 * chunk));
+        self.asm.k_read(LOW, mask);
+        // A store without lanes has an address all the same.
+        self.asm.mov(to, WAVE);
+        self.asm.or_register(LOW, LOW);
+        let none = self.asm.jump(When::Zero);
+        let ramp = self.ramp();
+        self.asm.v1(op::VMOVDQA32, ADDRESSES, Rm::Mem(Mem::At(WAVE, row(self.access.address) + part)));
+        self.asm.v(op::VPSUBD, ADDRESSES, ADDRESSES, Rm::Mem(ramp));
+        self.same_in(mask, ADDRESSES, LOW_HALF);
+        if self.access.base == Base::None {
+            self.asm.v1(op::VMOVDQA32, ADDRESSES, Rm::Mem(Mem::At(WAVE, row(self.access.address + 1) + part)));
+            self.same_in(mask, ADDRESSES, HIGH_HALF);
+        }
+        // From lanes to bytes: where the first active one is in the run, and how far from it the last one.
+        self.asm.lowest_one(ROOM, LOW);
+        self.asm.highest_one(LOW, LOW);
+        self.asm.sub_register(LOW, ROOM);
+        self.asm.shift_left(LOW, 2);
+        self.asm.shift_left(ROOM, 2);
+        self.asm.low_dword(to, LOW_HALF);
+        self.asm.add_register32(to, ROOM);
+        // A part whose low half wraps has jumped.
+        self.asm.mov(SIZE, LOW);
+        self.asm.add_register32(SIZE, to);
+        self.slow_if(When::Below);
+        self.add_base(to);
+        self.check_span(to);
+        self.asm.sub_register(to, ROOM);
+        if !self.access.store {
+            self.asm.clear(op::VMOVDQU32, Stub::data(chunk)[0], mask, Rm::Mem(Mem::At(to, 0)));
+        }
+        self.asm.bind(none);
+    }
+
+    /// Gives up if a row is not the same in the lanes of a mask; `first` becomes what it is there.
+    fn same_in(&mut self, mask: K, row: Zmm, first: Zmm) {
+        self.asm.compress(first, mask, row);
+        self.asm.v1(op::VPBROADCASTD, FIRST, first);
+        self.asm.compare_in(op::VPCMPD, K(5), mask, row, FIRST, NOT_EQUAL);
+        self.asm.k_test(K(5));
+        self.slow_if(When::NotZero);
+    }
+
+    /// Makes an address of its low half.
+    fn add_base(&mut self, to: Gpr) {
+        match self.access.base {
+            Base::Sgprs(base) => self.asm.load64(SIZE, WAVE, (offset_of!(Wave, sgpr) + 4 * base) as i32),
+            Base::Lds { .. } => self.asm.load64(SIZE, SITE, Site::START as i32),
+            Base::None => {
+                self.asm.low_dword(SIZE, HIGH_HALF);
+                self.asm.shift_left(SIZE, 32);
+            }
+        }
+        self.asm.add_register(to, SIZE);
+        self.asm.add(to, self.access.offset);
+    }
+
+    /// Gives up if not all bytes from an address to the end of the dword `LOW` bytes further on are in the allocation.
+    fn check_span(&mut self, from: Gpr) {
+        self.asm.load64(SIZE, SITE, Site::END as i32);
+        self.asm.sub_mem(SIZE, SITE, Site::START as i32);
+        self.asm.sub_register(SIZE, LOW);
+        self.slow_if(When::Below);
+        self.asm.sub(SIZE, self.lane_bytes());
+        self.slow_if(When::Below);
+        self.asm.mov(LOW, from);
+        self.asm.sub_mem(LOW, SITE, Site::START as i32);
+        self.asm.compare_registers(LOW, SIZE);
+        self.slow_if(When::Above);
     }
 
     /// The registers of a chunk's data.
@@ -285,6 +398,7 @@ impl Stub<'_> {
     }
 
     fn succeed(&mut self) {
+        self.asm.clear8(SITE, Site::MISSES as i32);
         self.asm.mov_imm(Gpr::Rax, 0);
         self.asm.ret();
     }

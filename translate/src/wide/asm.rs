@@ -202,6 +202,7 @@ evex! {
     VPMOVM2D PF3 M0F38 W0 0x38 Full;
     VPMOVD2M PF3 M0F38 W0 0x39 Full;
     VPERMT2D P66 M0F38 W0 0x7e Full;
+    VPCOMPRESSD P66 M0F38 W0 0x8b One;
     VPERMD P66 M0F38 W0 0x36 Full;
     VPTERNLOGD P66 M0F3A W0 0x25 Full;
     VPTESTMD P66 M0F38 W0 0x27 Full;
@@ -448,6 +449,16 @@ impl Asm {
         self.evex(op, result.0, first.0, second.into(), K(0), false, Some(predicate));
     }
 
+    /// A comparison of the lanes of a mask; others are false.
+    pub fn compare_in(&mut self, op: Evex, result: K, mask: K, first: Zmm, second: impl Into<Rm>, predicate: u8) {
+        self.evex(op, result.0, first.0, second.into(), mask, false, Some(predicate));
+    }
+
+    /// The dwords of the mask's lanes side by side, then zeros.
+    pub fn compress(&mut self, result: Zmm, mask: K, source: Zmm) {
+        self.evex(op::VPCOMPRESSD, source.0, 0, result.into(), mask, true, None);
+    }
+
     /// The lanes that are not zero.
     pub fn non_zero(&mut self, result: K, source: Zmm) {
         self.evex(op::VPTESTMD, result.0, source.0, source.into(), K(0), false, None);
@@ -486,6 +497,19 @@ impl Asm {
     /// Stores 64 bytes anywhere.
     pub fn store_unaligned(&mut self, to: Mem, from: Zmm) {
         self.evex(op::VMOVDQU32_STORE, from.0, 0, Rm::Mem(to), K(0), false, None);
+    }
+
+    /// Stores the dwords of the mask's lanes anywhere.
+    pub fn store_lanes(&mut self, to: Mem, mask: K, from: Zmm) {
+        self.evex(op::VMOVDQU32_STORE, from.0, 0, Rm::Mem(to), mask, false, None);
+    }
+
+    /// Copies the lowest dword of one of the first eight registers.
+    pub fn low_dword(&mut self, to: Gpr, from: Zmm) {
+        debug_assert!(from.0 < 8);
+        let to = to as u8;
+        let p0 = 1 << 7 | 1 << 6 | (to >> 3 ^ 1) << 5 | M0F;
+        self.code.extend([0xc4, p0, 15 << 3 | P66, 0x7e, 0xc0 | from.0 << 3 | to & 7]);
     }
 
     /// A shift by a constant.
@@ -642,6 +666,31 @@ impl Asm {
         self.integer(true, 0x03, to, Rm::Reg(other as u8));
     }
 
+    /// Adds the low 32 bits of a register, with a carry out of these; the upper ones become 0.
+    pub fn add_register32(&mut self, to: Gpr, other: Gpr) {
+        self.integer(false, 0x03, to, Rm::Reg(other as u8));
+    }
+
+    /// Subtracts a register.
+    pub fn sub_register(&mut self, from: Gpr, other: Gpr) {
+        self.integer(true, 0x2b, from, Rm::Reg(other as u8));
+    }
+
+    /// The number of the lowest one of a register that is not zero.
+    pub fn lowest_one(&mut self, to: Gpr, from: Gpr) {
+        self.bit_scan(0xbc, to, from);
+    }
+
+    /// The number of the highest one.
+    pub fn highest_one(&mut self, to: Gpr, from: Gpr) {
+        self.bit_scan(0xbd, to, from);
+    }
+
+    fn bit_scan(&mut self, opcode: u8, to: Gpr, from: Gpr) {
+        let (to, from) = (to as u8, from as u8);
+        self.code.extend([0x40 | to >> 3 << 2 | from >> 3, 0x0f, opcode, 0xc0 | (to & 7) << 3 | from & 7]);
+    }
+
     /// Compares registers.
     pub fn compare_registers(&mut self, first: Gpr, second: Gpr) {
         self.integer(true, 0x3b, first, Rm::Reg(second as u8));
@@ -734,6 +783,20 @@ impl Asm {
         self.code.extend([0x40 | base >> 3, 0x83, 0xb8 | base & 7]);
         self.code.extend(offset.to_le_bytes());
         self.code.push(0xff);
+    }
+
+    /// Compares 8 bits in memory with a constant.
+    pub fn compare8(&mut self, base: Gpr, offset: i32, value: u8) {
+        self.is_zero8(base, offset);
+        *self.code.last_mut().expect("the constant") = value;
+    }
+
+    /// Clears 8 bits in memory.
+    pub fn clear8(&mut self, base: Gpr, offset: i32) {
+        let base = base as u8;
+        self.code.extend([0x40 | base >> 3, 0xc6, 0x80 | base & 7]);
+        self.code.extend(offset.to_le_bytes());
+        self.code.push(0);
     }
 
     /// Compares 64 bits in memory with all ones.

@@ -104,7 +104,7 @@ impl Code {
         self.memory.as_ptr() as usize + entry.offset
     }
 
-    /// The address to call for an access of a block, if it has a function: `fn(*mut Wave, *const Site) -> u32`, not 0
+    /// The address to call for an access of a block, if it has a function: `fn(*mut Wave, *mut Site) -> u32`, not 0
     /// if it did nothing.
     pub fn access(&self, block: usize, number: usize) -> Option<usize> {
         Some(self.memory.as_ptr() as usize + self.accesses.get(&(block, number))?)

@@ -190,8 +190,19 @@ fn addresses() {
         asm.add32(Gpr::Rax, 60);
         asm.shift_left(Gpr::R10, 32);
         asm.is_zero8(Gpr::Rsi, 16);
+        asm.compare8(Gpr::Rsi, 17, 8);
+        asm.clear8(Gpr::Rsi, 17);
         asm.k_test(K(1));
         asm.non_zero(K(3), Zmm(30));
+        asm.compress(Zmm(6), K(2), Zmm(16));
+        asm.compare_in(op::VPCMPD, K(5), K(4), Zmm(16), Zmm(17), 4);
+        asm.store_lanes(Mem::At(Gpr::R11, 0), K(4), Zmm(3));
+        asm.low_dword(Gpr::R10, Zmm(6));
+        asm.low_dword(Gpr::Rcx, Zmm(7));
+        asm.add_register32(Gpr::R8, Gpr::Rcx);
+        asm.sub_register(Gpr::R11, Gpr::R9);
+        asm.lowest_one(Gpr::R9, Gpr::Rax);
+        asm.highest_one(Gpr::Rax, Gpr::Rax);
         asm.vi(op::VPTERNLOGD, Zmm(4), Zmm(5), Rm::Mem(Mem::At(Gpr::Rdi, 64)), 0xf6);
         asm.v1(op::VMOVDQU32, Zmm(3), Rm::Mem(Mem::At(Gpr::R10, 0)));
         asm.store_unaligned(Mem::At(Gpr::R11, 0), Zmm(3));
@@ -202,7 +213,7 @@ fn addresses() {
         asm.bind(below);
     });
     let expected = [
-        "jmp 0000000000001064h",
+        "jmp 00000000000010A0h",
         "mov r8,[rsi+8]",
         "mov r11d,[rdi+100h]",
         "movzx r10d,word [r8+102h]",
@@ -215,13 +226,24 @@ fn addresses() {
         "add eax,3Ch",
         "shl r10,20h",
         "cmp byte [rsi+10h],0",
+        "cmp byte [rsi+11h],8",
+        "mov byte [rsi+11h],0",
         "kortestw k1,k1",
         "vptestmd k3,zmm30,zmm30",
+        "vpcompressd zmm6{k2}{z},zmm16",
+        "vpcmpneqd k5{k4},zmm16,zmm17",
+        "vmovdqu32 [r11]{k4},zmm3",
+        "vmovd r10d,xmm6",
+        "vmovd ecx,xmm7",
+        "add r8d,ecx",
+        "sub r11,r9",
+        "bsf r9d,eax",
+        "bsr eax,eax",
         "vpternlogd zmm4,zmm5,[rdi+40h],0F6h",
         "vmovdqu32 zmm3,[r10]",
         "vmovdqu32 [r11],zmm3",
-        "ja near 0000000000001070h",
-        "jb near 0000000000001070h",
+        "ja near 00000000000010ACh",
+        "jb near 00000000000010ACh",
     ];
     assert_eq!(lines, expected);
 }
