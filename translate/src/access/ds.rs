@@ -115,7 +115,10 @@ fn memory(op: Ds, inst: &Inst, generation: Gen) -> Selected {
     }
     let run = match (mem.gds, scale) {
         (true, _) => global,
-        (_, Some(_)) => pick_pair(),
+        (_, Some(_)) => {
+            f.linear = Linear::Lds;
+            pick_pair()
+        }
         _ => {
             f.linear = Linear::Lds;
             pick_single()

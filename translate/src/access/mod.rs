@@ -98,6 +98,8 @@ pub struct LaneMove {
     pub data: usize,
     /// How many: 1 or 2.
     pub dwords: usize,
+    /// Of two dwords that a load has not side by side: how many bytes the second is from the first.
+    pub apart: Option<i32>,
     /// Which it is.
     pub store: bool,
 }
@@ -147,9 +149,12 @@ impl Access {
             Action::Store(form, _) => (form, true),
             _ => return None,
         };
-        let dwords = match form {
-            Form::B32 => 1,
-            Form::B64 => 2,
+        let second = f.second.map(|second| second.offset as i32 - f.offset);
+        let (dwords, apart) = match (form, second) {
+            (Form::B32, None) => (1, None),
+            (Form::B64, None) => (2, None),
+            (Form::B32, Some(4)) if !store => (2, None),
+            (Form::B32, Some(apart)) if !store => (2, Some(apart)),
             _ => return None,
         };
         let base = match (f.linear, f.base) {
@@ -158,7 +163,7 @@ impl Access {
             (Linear::Memory, Scalar::Register(base)) => Base::Sgprs(base),
             (Linear::Memory, _) => Base::None,
         };
-        Some(LaneMove { address: f.address, base, offset: f.offset, data: f.data, dwords, store })
+        Some(LaneMove { address: f.address, base, offset: f.offset, data: f.data, dwords, apart, store })
     }
 
     /// The VGPRs that [`Access::run`] may write.

@@ -1,6 +1,7 @@
-//! Loads and stores of one or two dwords a lane, for the commonest cases: all lanes are active, and their addresses are side
-//! by side, or come in runs of sixteen (or, of a load, sixteen times the same); or only some are, and the dwords of those
-//! among sixteen are where they would be in a run. All are in the allocation that the instruction hit last.
+//! Loads and stores of one or two dwords a lane (two side by side, or of a load at two places), for the commonest cases:
+//! all lanes are active, and their addresses are side by side, or come in runs of sixteen (or, of a load, sixteen times
+//! the same); or only some are, and the dwords of those among sixteen are where they would be in a run. All are in the
+//! allocation that the instruction hit last.
 //!
 //! `fn(wave: *mut Wave, site: *mut Site) -> u32`: 0 if it is done; else nothing has happened, and the general way
 //! has to be gone ([`crate::libcall::access`]). Addresses are checked first, and data is moved afterwards, in the order
@@ -90,15 +91,33 @@ impl Stub<'_> {
             self.asm.is_ones32(WAVE, EXEC + half);
             self.asm.jump(When::NotZero)
         });
-        if self.access.dwords == 2 {
+        if self.is_double() {
             self.load_orders();
         }
         partial
     }
 
-    /// Bytes of a lane.
+    /// Whether lanes have two dwords side by side.
+    fn is_double(&self) -> bool {
+        self.access.dwords == 2 && self.access.apart.is_none()
+    }
+
+    /// Bytes of a lane that are side by side.
     fn lane_bytes(&self) -> i32 {
-        4 * self.access.dwords as i32
+        if self.is_double() { 8 } else { 4 }
+    }
+
+    /// Bytes from a lane's dword that comes first in memory to dword `k`.
+    fn place_of(&self, k: usize) -> i32 {
+        match self.access.apart {
+            Some(apart) => [-apart.min(0), apart.max(0)][k],
+            None => 4 * k as i32,
+        }
+    }
+
+    /// Bytes that so many lanes side by side take, from the first to the last.
+    fn extent(&self, lanes: i32) -> i32 {
+        lanes * self.lane_bytes() + self.access.apart.map_or(0, i32::abs)
     }
 
     /// The case that all lanes are side by side.
@@ -109,11 +128,11 @@ impl Stub<'_> {
         self.asm.k_test(K(1));
         other.push(self.asm.jump(When::NotZero));
         self.asm.mov(ROOM, SIZE);
-        self.asm.sub(ROOM, 64 * self.lane_bytes());
+        self.asm.sub(ROOM, self.extent(64));
         other.push(self.asm.jump(When::Below));
         other.extend(self.place(0, 64));
         for chunk in 0..COUNT {
-            let at = Mem::At(CHUNKS[0], chunk * self.access.dwords as i32 * CHUNK);
+            let at = Mem::At(CHUNKS[0], chunk * 16 * self.lane_bytes());
             if self.access.store {
                 self.store_run(chunk, at);
             } else {
@@ -310,12 +329,18 @@ impl Stub<'_> {
         self.slow_if(When::NotZero);
         self.place_or_give_up(chunk, 1);
         for (k, data) in (0..self.access.dwords).zip(Stub::data(chunk)) {
-            self.asm.v1(op::VPBROADCASTD, data, Rm::Mem(Mem::At(from, 4 * k as i32)));
+            self.asm.v1(op::VPBROADCASTD, data, Rm::Mem(Mem::At(from, self.place_of(k))));
         }
         self.asm.bind(done);
     }
 
     fn load_run(&mut self, [first, second]: [Zmm; 2], from: Mem) {
+        if self.access.apart.is_some() {
+            for (k, data) in [first, second].into_iter().enumerate() {
+                self.asm.v1(op::VMOVDQU32, data, Rm::Mem(from.further(self.place_of(k))));
+            }
+            return;
+        }
         self.asm.v1(op::VMOVDQU32, first, Rm::Mem(from));
         if self.access.dwords == 2 {
             self.asm.v1(op::VMOVDQU32, OTHER, Rm::Mem(from.further(CHUNK)));
@@ -366,7 +391,7 @@ impl Stub<'_> {
 
     fn place_or_give_up(&mut self, chunk: i32, lanes: i32) {
         self.asm.mov(ROOM, SIZE);
-        self.asm.sub(ROOM, lanes * self.lane_bytes());
+        self.asm.sub(ROOM, self.extent(lanes));
         self.slow_if(When::Below);
         let outside = self.place(chunk, lanes);
         self.slow.extend(outside);
@@ -387,7 +412,7 @@ impl Stub<'_> {
             }
         }
         self.asm.add_register(to, LOW);
-        self.asm.add(to, self.access.offset);
+        self.asm.add(to, self.access.offset + self.access.apart.map_or(0, |apart| apart.min(0)));
         // A run whose low half wraps has jumped.
         self.asm.add32(LOW, (lanes - 1) * self.lane_bytes());
         let wrapped = self.asm.jump(When::Below);
