@@ -3,6 +3,7 @@
 use crate::device::Device;
 use crate::error::Error;
 use crate::launch::{Prepared, Stats};
+use crate::module::Kernel;
 use gcnjit_rt::gws::RESOURCES;
 use gcnjit_rt::lds::CAPACITY;
 use std::fmt;
@@ -37,6 +38,15 @@ pub enum What {
         /// And the interpreter.
         interp: Option<String>,
     },
+    /// What a shader gave away.
+    Given {
+        /// Number of the first export or message that differs.
+        number: usize,
+        /// It as text, if the translator gave as many.
+        jit: Option<String>,
+        /// And the interpreter.
+        interp: Option<String>,
+    },
     /// What it left in memory.
     Memory {
         /// Guest address of the allocation, or `None` for the global data share.
@@ -61,6 +71,10 @@ impl fmt::Display for Difference {
                 let text =
                     |text: &Option<String>| text.as_ref().map_or("nothing".to_owned(), |text| format!("{text:?}"));
                 write!(f, "message {message}: {} and {}", text(jit), text(interp))
+            }
+            What::Given { number, jit, interp } => {
+                let text = |given: &Option<String>| given.clone().unwrap_or("nothing".to_owned());
+                write!(f, "export or message {number}: {} and {}", text(jit), text(interp))
             }
             What::Memory { allocation, offset, count, jit, interp } => {
                 let place = allocation.map_or("GDS".to_owned(), |address| format!("the allocation at {address:#x}"));
@@ -116,7 +130,7 @@ impl Snapshot {
     }
 
     /// The first allocation that differs from that of the interpreter, if this is what the translator left.
-    fn first_difference(&self, interp: &Snapshot) -> Option<What> {
+    pub(crate) fn first_difference(&self, interp: &Snapshot) -> Option<What> {
         self.pairs(interp).find(|(_, ours, theirs)| ours != theirs).map(|(allocation, ours, theirs)| {
             let mut places = (0..ours.len()).filter(|&i| ours[i] != theirs[i]);
             let offset = places.next().unwrap_or(ours.len());
@@ -140,11 +154,11 @@ pub(crate) fn run(launch: &Prepared<'_>, id: u64) -> Result<Stats, Error> {
     let mut jit_printed = Vec::new();
     let jit = launch.run_translated(id, threads, &mut |text| jit_printed.push(text.to_vec()));
     jit_printed.iter().for_each(|text| launch.print(text));
-    let stats = same_end(launch, jit, interp)?;
+    let stats = same_end(launch.kernel(), jit, interp)?;
     let text = first_text(&jit_printed, &interp_printed);
     match text.or_else(|| Snapshot::take(device).first_difference(&interp_left)) {
         None => Ok(stats),
-        Some(what) => Err(difference(launch, what)),
+        Some(what) => Err(difference(launch.kernel(), what)),
     }
 }
 
@@ -157,7 +171,11 @@ fn first_text(jit: &[Vec<u8>], interp: &[Vec<u8>]) -> Option<What> {
 
 /// The stats of the translator if both went to the end, its fault if both made it. An error that is no fault is none
 /// of the guest's doing and stands for itself: the translator refuses a kernel for an instruction that is not reached.
-fn same_end(launch: &Prepared<'_>, jit: Result<Stats, Error>, interp: Result<Stats, Error>) -> Result<Stats, Error> {
+pub(crate) fn same_end(
+    kernel: &Kernel,
+    jit: Result<Stats, Error>,
+    interp: Result<Stats, Error>,
+) -> Result<Stats, Error> {
     match (jit, interp) {
         (Ok(stats), Ok(_)) => Ok(stats),
         (Err(Error::Fault(jit)), Err(Error::Fault(interp))) if jit == interp => Err(Error::Fault(jit)),
@@ -165,13 +183,12 @@ fn same_end(launch: &Prepared<'_>, jit: Result<Stats, Error>, interp: Result<Sta
         (jit, interp) => {
             let text =
                 |end: Result<Stats, Error>| end.map_or_else(|error| error.to_string(), |_| "it ended".to_owned());
-            Err(difference(launch, What::End { jit: text(jit), interp: text(interp) }))
+            Err(difference(kernel, What::End { jit: text(jit), interp: text(interp) }))
         }
     }
 }
 
-fn difference(launch: &Prepared<'_>, what: What) -> Error {
-    let kernel = launch.kernel();
+pub(crate) fn difference(kernel: &Kernel, what: What) -> Error {
     let (file, kernel) = (kernel.module().name().to_owned(), kernel.name().to_owned());
     Error::Difference(Box::new(Difference { file, kernel, what }))
 }

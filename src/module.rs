@@ -4,6 +4,7 @@ use crate::device::Device;
 use crate::error::Error;
 use crate::global::Global;
 use crate::launch::Launch;
+use crate::shader::ShaderLaunch;
 use gcnjit_isa::Target;
 use gcnjit_rt::code_object::raw::RawCode;
 use gcnjit_rt::code_object::{Arg, ArgKind, Hidden};
@@ -275,6 +276,11 @@ impl Kernel {
             let (file, kernel) = (module.name().to_owned(), self.name().to_owned());
             Error::Listing { file, kernel, source }
         })
+    }
+
+    /// A launch of it as the shader that it is, to be described.
+    pub fn shade<'a>(&'a self) -> ShaderLaunch<'a> {
+        ShaderLaunch::new(self)
     }
 
     /// A launch of it, to be described.

@@ -4,12 +4,11 @@ use crate::case::{Case, Contents, Pointer, READ_ONLY, Register, Space, Start};
 use crate::program::{Placed, place};
 use gcnjit_interp::Interpreter;
 use gcnjit_interp::run::{Buffers, Machine};
-use gcnjit_rt::export::{Export, Message, Sink};
+use gcnjit_rt::export::{Given, Recorder, Sink};
 use gcnjit_rt::memory::Piece;
 use gcnjit_rt::order::Order;
 use gcnjit_rt::{Cause, Engine, Env, Memory, MemoryError, RegisterFile, Stop, Trap, Wave, gds::Gds, lds::Lds};
 use gcnjit_translate::Jit;
-use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::atomic::AtomicBool;
@@ -56,29 +55,6 @@ pub struct Outcome {
     pub contents: Contents,
     /// What the waves gave away, in order.
     pub given: Vec<Given>,
-}
-
-/// An export or a message.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Given {
-    /// An export.
-    Export(Box<Export>),
-    /// A message.
-    Message(Message),
-}
-
-/// Keeps what waves give away.
-#[derive(Default)]
-struct Recorder(RefCell<Vec<Given>>);
-
-impl Sink for Recorder {
-    fn export(&self, export: &Export) {
-        self.0.borrow_mut().push(Given::Export(Box::new(export.clone())));
-    }
-
-    fn message(&self, message: &Message) {
-        self.0.borrow_mut().push(Given::Message(*message));
-    }
 }
 
 /// What came of running a case on both engines.
@@ -254,7 +230,7 @@ impl Bench {
         let env = Env { target, memory: &view, scratch, registers, lds, gds, order, exports, stop, slice: BUDGET };
         let mut waves: Vec<Box<Wave>> = case.waves.iter().map(|start| self.start(start)).collect();
         let end = run_group(engine, worker, &env, &mut waves);
-        Outcome { end, waves, contents: self.contents(), given: recorder.0.into_inner() }
+        Outcome { end, waves, contents: self.contents(), given: recorder.into_inner() }
     }
 
     fn contents(&self) -> Contents {

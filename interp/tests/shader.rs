@@ -7,13 +7,12 @@ use gcnjit_interp::Stepper;
 use gcnjit_interp::memory::Place;
 use gcnjit_interp::run::{Buffers, Machine};
 use gcnjit_isa::{Inst, Target, asm};
-use gcnjit_rt::export::{self, Export, GsOp, Message, Sink};
+use gcnjit_rt::export::{self, Given, GsOp, Message, Recorder, Sink};
 use gcnjit_rt::gds::Gds;
 use gcnjit_rt::parameter::{self, Area};
 use gcnjit_rt::wave::reg;
 use gcnjit_rt::{Cause, Env, Mode, Trap};
 use half::f16;
-use std::cell::RefCell;
 use std::sync::atomic::AtomicBool;
 use support::{PLAIN_MODE, Random, World, env};
 
@@ -248,20 +247,6 @@ fn the_stepper_knows_what_is_read() {
     assert_eq!(places, [(0, block(0), 4), (18, block(1), 4)]);
 }
 
-/// Keeps what it gets.
-#[derive(Default)]
-struct Kept(RefCell<(Vec<Export>, Vec<Message>)>);
-
-impl Sink for Kept {
-    fn export(&self, export: &Export) {
-        self.0.borrow_mut().0.push(export.clone());
-    }
-
-    fn message(&self, message: &Message) {
-        self.0.borrow_mut().1.push(*message);
-    }
-}
-
 /// Runs one instruction with a sink.
 fn give(w: &mut World, text: &str, sink: Option<&dyn Sink>) -> Result<(), Box<Trap>> {
     let view = w.memory.view();
@@ -274,23 +259,27 @@ fn give(w: &mut World, text: &str, sink: Option<&dyn Sink>) -> Result<(), Box<Tr
 fn sinks_get_exports_and_messages() {
     for target in [Target::Gfx600, Target::Gfx900] {
         let mut w = World::new(target);
-        let kept = Kept::default();
+        let recorder = Recorder::default();
         w.wave.number = 3;
         w.wave.set_exec(0xf0);
         w.wave.sgpr[reg::M0] = 0x55;
         w.set(6, |lane| lane as u32);
-        give(&mut w, "exp pos0 v6, v6, off, v6 done", Some(&kept)).unwrap();
-        give(&mut w, "exp null off, off, off, off vm", Some(&kept)).unwrap();
+        give(&mut w, "exp pos0 v6, v6, off, v6 done", Some(&recorder)).unwrap();
+        give(&mut w, "exp null off, off, off, off vm", Some(&recorder)).unwrap();
         for message in [0x122, 0x3, 1] {
-            give(&mut w, &format!("s_sendmsg {message}"), Some(&kept)).unwrap();
+            give(&mut w, &format!("s_sendmsg {message}"), Some(&recorder)).unwrap();
         }
-        let (exports, messages) = kept.0.into_inner();
-        let [position, null] = exports.as_slice() else { panic!("{exports:?}") };
+        let given = recorder.into_inner();
+        let [Given::Export(position), Given::Export(null), Given::Message(first), Given::Message(second)] =
+            given.as_slice()
+        else {
+            panic!("{given:?}")
+        };
         assert_eq!((position.target, position.lanes, position.wave), (export::Target::Position(0), 0xf0, 3));
         assert_eq!((position.channels, position.data[3][9], position.data[2][9]), (0b1011, 9, 0));
         assert_eq!((null.target, null.valid_mask, null.done, null.channels), (export::Target::Null, true, false, 0));
         let message = |op, done, stream| Message { wave: 3, op, done, stream, lanes: 0xf0, m0: 0x55 };
-        assert_eq!(messages, [message(GsOp::Emit, false, 1), message(GsOp::Nop, true, 0)]);
+        assert_eq!([*first, *second], [message(GsOp::Emit, false, 1), message(GsOp::Nop, true, 0)]);
     }
 }
 
@@ -307,7 +296,7 @@ fn without_a_sink_they_are_faults() {
     }
     give(&mut w, "s_sendmsg 1", None).unwrap();
     for (text, form) in [("exp invalid_target_10 v0, v0, v0, v0", "this target"), ("s_sendmsg 15", "this message")] {
-        let trap = give(&mut w, text, Some(&Kept::default())).unwrap_err();
+        let trap = give(&mut w, text, Some(&Recorder::default())).unwrap_err();
         assert!(matches!(*trap, Trap::Unimplemented { what, .. } if what == form), "{text}: {trap}");
     }
 }

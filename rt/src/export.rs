@@ -6,6 +6,7 @@
 use crate::fault::Cause;
 use crate::wave::{LANES, Row, Wave, reg};
 use gcnjit_isa::{Inst, Operand};
+use std::cell::RefCell;
 
 /// Where an export goes (SI manual, table 10.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -117,6 +118,15 @@ pub struct Message {
     pub m0: u32,
 }
 
+/// Something that a wave gives away.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Given {
+    /// An export.
+    Export(Box<Export>),
+    /// A message.
+    Message(Message),
+}
+
 /// What s_sendmsg says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sent {
@@ -155,6 +165,27 @@ pub trait Sink {
     fn export(&self, export: &Export);
     /// Takes a message.
     fn message(&self, message: &Message);
+}
+
+/// Keeps what it gets, in order.
+#[derive(Debug, Default)]
+pub struct Recorder(RefCell<Vec<Given>>);
+
+impl Recorder {
+    /// What it got.
+    pub fn into_inner(self) -> Vec<Given> {
+        self.0.into_inner()
+    }
+}
+
+impl Sink for Recorder {
+    fn export(&self, export: &Export) {
+        self.0.borrow_mut().push(Given::Export(Box::new(export.clone())));
+    }
+
+    fn message(&self, message: &Message) {
+        self.0.borrow_mut().push(Given::Message(*message));
+    }
 }
 
 /// Has `wave` export to `sink` what `inst` says, an EXP instruction with a target.

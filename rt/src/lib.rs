@@ -27,6 +27,7 @@ pub mod register_file;
 mod resources;
 pub mod screen;
 mod setup;
+pub mod shader;
 pub mod wave;
 
 pub use code_object::{Image, Kernel, KernelCode, LoadError, Loaded};
@@ -38,4 +39,5 @@ pub use hardware::Hardware;
 pub use kernarg::{ArgError, Kernarg, Value};
 pub use memory::{Allocation, Cursor, Memory, MemoryError, View};
 pub use register_file::RegisterFile;
+pub use shader::{ShaderError, ShaderLaunch, ShaderWave};
 pub use wave::{Denormals, LANES, Mode, Round, Row, Wave};

@@ -196,7 +196,7 @@ impl<'a> Runner<'a> {
         let allocation = match &error {
             Error::Difference(difference) => match difference.what {
                 What::Memory { allocation, .. } => allocation,
-                What::End { .. } | What::Text { .. } => None,
+                What::End { .. } | What::Text { .. } | What::Given { .. } => None,
             },
             _ => None,
         };

@@ -34,6 +34,7 @@ fn version(abi: Abi) -> &'static str {
         Abi::HsaV5 => "HSA code object 5 or 6",
         Abi::Amdcl => "Catalyst OpenCL 1.2",
         Abi::Raw => "bare code",
+        Abi::Shader => "graphics pipeline",
     }
 }
 

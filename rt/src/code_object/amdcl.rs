@@ -286,6 +286,7 @@ fn kernel(
         vgprs: Some(vgprs),
         constants: constants.map(|range| (slot, range)),
         missing: metadata.missing.or(missing),
+        shader: None,
     })
 }
 

@@ -124,7 +124,7 @@ fn target(mach: u32, isa: Option<[u32; 3]>) -> Result<Target, LoadError> {
 }
 
 /// The loadable segments, and the linked address that the image starts at.
-fn segments(header: &Elf, data: &[u8]) -> Result<(Vec<Segment>, u64), LoadError> {
+pub(super) fn segments(header: &Elf, data: &[u8]) -> Result<(Vec<Segment>, u64), LoadError> {
     let headers = header.program_headers(LE, data).map_err(elf("program headers"))?;
     let mut segments: Vec<Segment> = Vec::new();
     let mut base = None;
@@ -290,6 +290,7 @@ fn kernel(
         vgprs: metadata.vgprs,
         constants: None,
         missing: None,
+        shader: None,
     })
 }
 

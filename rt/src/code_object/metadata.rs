@@ -4,6 +4,7 @@
 use super::{Access, Arg, ArgKind, Hidden, LoadError, Service, yaml};
 use crate::printf::Message;
 use rmpv::Value;
+use std::collections::BTreeMap;
 
 /// How deep the document may nest. Real ones nest five levels.
 const DEPTH: usize = 16;
@@ -38,6 +39,47 @@ pub(super) fn parse(document: &[u8]) -> Result<Metadata, LoadError> {
         kernels: root.list("amdhsa.kernels", kernel_metadata)?,
         printf: root.list("amdhsa.printf", message)?,
     })
+}
+
+/// What PAL's note says of a pipeline.
+#[derive(Debug, Default)]
+pub(super) struct Pipeline {
+    pub stages: Vec<PalStage>,
+    /// Hardware registers by number.
+    pub registers: BTreeMap<u32, u32>,
+}
+
+/// A shader of a pipeline.
+#[derive(Debug)]
+pub(super) struct PalStage {
+    pub name: String,
+    /// The symbol of its code.
+    pub entry: String,
+    /// Bytes of scratch a lane.
+    pub scratch: u32,
+}
+
+/// Parses PAL's note, which has one pipeline.
+pub(super) fn parse_pal(document: &[u8]) -> Result<Pipeline, LoadError> {
+    let root = rmpv::decode::read_value_with_max_depth(&mut &document[..], DEPTH)
+        .map_err(|_| LoadError::Metadata { path: "document".into(), what: "is not msgpack, or cut off" })?;
+    let root = Node { value: &root, path: "document".into() };
+    let pipelines = root.require("amdpal.pipelines")?;
+    let mut items = pipelines.items()?;
+    let (Some(pipeline), None) = (items.next(), items.next()) else {
+        return Err(pipelines.bad("has not one pipeline"));
+    };
+    let mut found = Pipeline::default();
+    for (name, stage) in pipeline.entries(".hardware_stages")? {
+        let name = name.as_str().ok_or_else(|| stage.bad("has a name that is not text"))?.to_owned();
+        let entry = stage.require(".entry_point")?.text()?.to_owned();
+        found.stages.push(PalStage { name, entry, scratch: stage.number(".scratch_memory_size")?.unwrap_or(0) });
+    }
+    for (number, value) in pipeline.entries(".registers")? {
+        let number = number.as_u64().and_then(|number| u32::try_from(number).ok());
+        found.registers.insert(number.ok_or_else(|| value.bad("has a number that is none"))?, value.u32()?);
+    }
+    Ok(found)
 }
 
 /// Parses the note's descriptor in version 2.
@@ -197,6 +239,14 @@ impl<'a> Node<'a> {
 
     fn require(&self, key: &'static str) -> Result<Node<'a>, LoadError> {
         self.get(key)?.ok_or_else(|| LoadError::Metadata { path: format!("{}/{key}", self.path), what: "is missing" })
+    }
+
+    /// Keys and values of the map at `key`; none if there is no such map.
+    fn entries(&self, key: &str) -> Result<Vec<(&'a Value, Node<'a>)>, LoadError> {
+        let Some(node) = self.get(key)? else { return Ok(Vec::new()) };
+        let map = node.value.as_map().ok_or_else(|| node.bad("is not a map"))?;
+        let entry = |(key, value): &'a (Value, Value)| (key, Node { value, path: format!("{}/{key}", node.path) });
+        Ok(map.iter().map(entry).collect())
     }
 
     fn number(&self, key: &str) -> Result<Option<u32>, LoadError> {

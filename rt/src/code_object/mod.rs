@@ -13,7 +13,10 @@ pub mod hsa;
 mod metadata;
 pub mod raw;
 mod relocation;
+pub mod shader;
 mod yaml;
+
+pub use shader::{PixelInput, ShaderCode, Stage};
 
 use crate::memory::{Allocation, Memory, MemoryError, Piece};
 use crate::printf::Message;
@@ -154,6 +157,8 @@ pub enum Abi {
     Amdcl,
     /// Bare code: arguments are packed, and the host says what is in the SGPRs.
     Raw,
+    /// A shader of a graphics pipeline: the embedder says what is in the registers.
+    Shader,
 }
 
 /// A parsed code object. Offsets count from the start of the image, which is loaded in one piece.
@@ -348,6 +353,8 @@ pub struct KernelCode {
     pub constants: Option<(Slot, Range<u64>)>,
     /// What it needs that this runtime has not; it can be loaded and not launched.
     pub missing: Option<&'static str>,
+    /// What there is to say of a shader; `None` for a compute kernel.
+    pub shader: Option<ShaderCode>,
 }
 
 /// The register that sets up a wave's registers and modes.
@@ -563,7 +570,13 @@ impl Image {
 
     /// Parses what is no bundle.
     fn parse_object(file: Vec<u8>) -> Result<Image, LoadError> {
-        if amdcl::is_amdcl(&file) { amdcl::parse(file) } else { hsa::parse(file) }
+        if amdcl::is_amdcl(&file) {
+            amdcl::parse(file)
+        } else if shader::is_shader(&file) {
+            shader::parse(file)
+        } else {
+            hsa::parse(file)
+        }
     }
 
     /// The bytes that the file gives for a segment.

@@ -67,6 +67,7 @@ impl RawCode {
             vgprs: None,
             constants: None,
             missing: None,
+            shader: None,
         };
         let file = 0..code.len();
         let (relocations, globals, printf, parts) = Default::default();

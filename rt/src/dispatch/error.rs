@@ -3,6 +3,7 @@
 use crate::fault::Trap;
 use crate::geometry::GeometryError;
 use crate::memory::{MemoryError, View};
+use crate::shader::ShaderError;
 use crate::wave::Wave;
 use gcnjit_isa::{Decoder, Target, disas};
 use std::fmt;
@@ -130,6 +131,14 @@ pub enum DispatchError {
         /// Waves that run at the same time.
         slots: u64,
     },
+    /// A shader that can't be launched like this.
+    #[error("{kernel}: {what}")]
+    Shader {
+        /// The shader's name.
+        kernel: String,
+        /// Why not.
+        what: ShaderError,
+    },
     /// Guest memory ran out.
     #[error(transparent)]
     Memory(#[from] MemoryError),
@@ -146,7 +155,7 @@ pub enum DispatchError {
 
 impl Fault {
     /// The fault of `wave`, which `trap` stopped.
-    pub(super) fn new(trap: Trap, wave: &Wave, kernel: &str, view: &View, target: Target) -> Fault {
+    pub(crate) fn new(trap: Trap, wave: &Wave, kernel: &str, view: &View, target: Target) -> Fault {
         let instruction = disassemble(view, trap.pc(), target);
         Fault { instruction, trap, kernel: kernel.to_owned(), group: wave.group, wave: wave.index }
     }
@@ -154,7 +163,7 @@ impl Fault {
 
 impl Stopped {
     /// A stop that finds `wave` where it is.
-    pub(super) fn new(by: Stopper, wave: &Wave, kernel: &str, view: &View, target: Target) -> Stopped {
+    pub(crate) fn new(by: Stopper, wave: &Wave, kernel: &str, view: &View, target: Target) -> Stopped {
         let instruction = disassemble(view, wave.pc, target);
         Stopped { by, kernel: kernel.to_owned(), group: wave.group, wave: wave.index, pc: wave.pc, instruction }
     }
