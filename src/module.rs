@@ -270,7 +270,7 @@ impl Kernel {
         let (module, mode) = (&self.module, mode.unwrap_or_else(|| self.kernel.mode()));
         let (view, target) = (module.device().memory().view(), module.target());
         let registers = RegisterFile::of(self.kernel.code().rsrc1, target.generation());
-        let machine = Machine { target, registers, at_end: AtEnd::Nothing };
+        let machine = Machine { target, registers, exceptions: view.names_trapsts(), at_end: AtEnd::Nothing };
         let text = listing(form, module.jit().program(), &view, machine, self.kernel.entry(), mode);
         text.map_err(|source| {
             let (file, kernel) = (module.name().to_owned(), self.name().to_owned());

@@ -35,9 +35,10 @@ impl Bench {
         Bench { memory, gds: Gds::new(), order: Order::new(), lds: Lds::new(4096), stop: AtomicBool::new(false), code }
     }
 
-    fn env<'a>(&'a self, Machine { target, registers, .. }: Machine, memory: &'a View) -> Env<'a> {
+    fn env<'a>(&'a self, Machine { target, registers, exceptions, .. }: Machine, memory: &'a View) -> Env<'a> {
         let Bench { gds, order, lds, stop, .. } = self;
-        Env { target, memory, scratch: 0, registers, lds, gds, order, exports: None, stop, slice: u64::MAX }
+        let (scratch, exports, slice) = (0, None, u64::MAX);
+        Env { target, memory, scratch, registers, exceptions, lds, gds, order, exports, stop, slice }
     }
 }
 
@@ -146,7 +147,8 @@ fn check_row(bench: &Bench, random: &mut Random, target: Target, op: Op, rounds:
             let code: Vec<u8> = words.iter().chain(&[0; 8]).flat_map(|word| word.to_le_bytes()).collect();
             bench.memory.write(bench.code, &code).expect("code is mapped");
             let wave = random_wave(random, bench.code);
-            let machine = Machine { target, registers: random_registers(random), at_end: AtEnd::Registers };
+            let (registers, exceptions) = (random_registers(random), random.once_in(4));
+            let machine = Machine { target, registers, exceptions, at_end: AtEnd::Registers };
             let inst = machine.registers.bound(&inst, target);
             let unit = match one(bench.code, machine, &inst, wave.mode) {
                 Ok(unit) => unit,
@@ -242,7 +244,7 @@ fn run_program(bench: &Bench, target: Target, program: &Program, wave: &Wave) ->
         return None;
     }
     let guest = gcnjit_translate::cfg::GuestBlock { instructions: program.clone() };
-    let machine = Machine { target, registers: RegisterFile::ALL, at_end: AtEnd::Registers };
+    let machine = Machine { target, registers: RegisterFile::ALL, exceptions: false, at_end: AtEnd::Registers };
     let unit = gcnjit_translate::translate_block(&guest, machine, wave.mode).ok()?;
     let view = bench.memory.view();
     let env = bench.env(machine, &view);

@@ -98,8 +98,8 @@ impl Bench {
         let scratch = self.regions.last().expect("scratch").start;
         let Bench { lds, stop, .. } = self;
         let (gds, order, registers) = (&gds, &Order::new(), RegisterFile::ALL);
-        let env =
-            Env { target, memory: &view, scratch, registers, lds, gds, order, exports: None, stop, slice: u64::MAX };
+        let (memory, exceptions, exports, slice) = (&view, false, None, u64::MAX);
+        let env = Env { target, memory, scratch, registers, exceptions, lds, gds, order, exports, stop, slice };
         let mut wave = Box::new(wave.clone());
         let fault = match step(&mut wave, &env) {
             Ok(()) => None,
@@ -489,7 +489,8 @@ fn check(bench: &mut Bench, random: &mut Random, target: Target, op: Op, count: 
         let (mode, exec) = (wave.mode.0, wave.exec());
         format!("{target} {} words {words:x?} mode {mode:#x} exec {exec:#x}\n", disas::text(&inst, target))
     };
-    let machine = translate::Machine { target, registers: RegisterFile::ALL, at_end: AtEnd::Registers };
+    let (registers, at_end) = (RegisterFile::ALL, AtEnd::Registers);
+    let machine = translate::Machine { target, registers, exceptions: false, at_end };
     let unit = one(bench.code, machine, &inst, wave.mode);
     let (expected, unit) = match (interpret(bench, target, &inst, &wave), unit) {
         (Some(expected), Ok(unit)) => (expected, unit),

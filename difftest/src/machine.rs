@@ -227,7 +227,8 @@ impl Bench {
         let (target, registers, order) = (case.target, RegisterFile::ALL, &Order::new());
         let recorder = Recorder::default();
         let exports: Option<&dyn Sink> = Some(&recorder);
-        let env = Env { target, memory: &view, scratch, registers, lds, gds, order, exports, stop, slice: BUDGET };
+        let (memory, exceptions, slice) = (&view, view.names_trapsts(), BUDGET);
+        let env = Env { target, memory, scratch, registers, exceptions, lds, gds, order, exports, stop, slice };
         let mut waves: Vec<Box<Wave>> = case.waves.iter().map(|start| self.start(start)).collect();
         let end = run_group(engine, worker, &env, &mut waves);
         Outcome { end, waves, contents: self.contents(), given: recorder.into_inner() }
@@ -356,7 +357,11 @@ fn scalar_difference(text: &mut String, name: &str, got: &Wave, expected: &Wave)
             let _ = writeln!(text, "{name}s{register}: jit {got:#010x} interp {expected:#010x}");
         }
     }
-    let scalars = [("scc", got.scc, expected.scc), ("mode", got.mode.0, expected.mode.0)];
+    let scalars = [
+        ("scc", got.scc, expected.scc),
+        ("mode", got.mode.0, expected.mode.0),
+        ("trapsts", got.trapsts, expected.trapsts),
+    ];
     for (register, got, expected) in scalars {
         if got != expected {
             let _ = writeln!(text, "{name}{register}: jit {got:#x} interp {expected:#x}");

@@ -144,7 +144,7 @@ fn update_src2<T: memory::AtomicWord>(m: &mut Machine<'_>, inst: &Inst, f: Updat
     for lane in m.active() {
         let [first, second] = places(lane);
         let data = memory::update_share(m, second, |data: T| data);
-        let fp = m.fp;
+        let fp = m.fp.clone();
         memory::update_share(m, first, |old| f(&fp, old, data, T::default()));
     }
     Ok(())

@@ -29,9 +29,12 @@
 //! flushes it; it is ignored in IEEE mode and when output denormals of the type are enabled. Then clamp:
 //! x > 0 ? (x < 1 ? x : 1) : (NaN(x) && !dx10_clamp ? x : +0).
 //!
+//! **Exceptions.** See [`crate::exceptions`].
+//!
 //! **Rounding.** Nearest-even is the host's own arithmetic; the directed modes, which nothing but tests uses much,
 //! go through a software implementation.
 
+use crate::exceptions::{self, Operation, Watch, arithmetic};
 use gcnjit_isa::Gen;
 use gcnjit_rt::{Denormals, Mode, Round};
 use half::f16;
@@ -39,7 +42,7 @@ use rustc_apfloat::ieee::{Double, Half, IeeeFloat, Semantics, Single};
 use rustc_apfloat::{Float as _, FloatConvert};
 
 /// What a lane function may know beside its operands: MODE, taken apart, and the instruction's clamp bit.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Fp {
     /// f32 operations.
     pub single: Rules,
@@ -53,8 +56,12 @@ pub struct Fp {
     pub dx10_clamp: bool,
     /// The instruction's clamp bit: integer operations saturate.
     pub clamp: bool,
+    /// The instruction is a signalling compare: quiet NaNs are invalid too.
+    pub signals: bool,
     /// The generation that is played.
     pub generation: Gen,
+    /// What is raised.
+    pub watch: Watch,
 }
 
 /// How an operation rounds, and what it does to denormals.
@@ -90,36 +97,49 @@ impl Fp {
         let single = Rules::new(mode.round32(), mode.denormals32());
         let double = Rules::new(mode.round64(), mode.denormals64());
         let half = if generation < Gen::Gfx8 { single.unflushed() } else { double };
-        Fp { single, double, half, ieee: mode.ieee(), dx10_clamp: mode.dx10_clamp(), clamp: false, generation }
+        Fp {
+            single,
+            double,
+            half,
+            ieee: mode.ieee(),
+            dx10_clamp: mode.dx10_clamp(),
+            clamp: false,
+            signals: false,
+            generation,
+            watch: Watch::default(),
+        }
     }
 
     /// a + b.
     #[inline]
     pub fn add<T: Float>(&self, a: T, b: T) -> T {
+        self.note(|| arithmetic(T::rules(self), Operation::Add, &[a, b]));
         add(T::rules(self), a, b)
     }
 
     /// a − b, which is a + (−b) except that a NaN in b keeps its sign.
     #[inline]
     pub fn sub<T: Float>(&self, a: T, b: T) -> T {
-        add(T::rules(self), a, b.negated_number())
+        self.add(a, b.negated_number())
     }
 
     /// b − a; the NaN rule still takes a first.
     #[inline]
     pub fn subrev<T: Float>(&self, a: T, b: T) -> T {
-        add(T::rules(self), a.negated_number(), b)
+        self.add(a.negated_number(), b)
     }
 
     /// a · b.
     #[inline]
     pub fn mul<T: Float>(&self, a: T, b: T) -> T {
+        self.note(|| arithmetic(T::rules(self), Operation::Mul, &[a, b]));
         mul(T::rules(self), a, b)
     }
 
     /// a · b + c, rounded once.
     #[inline]
     pub fn fma<T: Float>(&self, a: T, b: T, c: T) -> T {
+        self.note(|| arithmetic(T::rules(self), Operation::Fma, &[a, b, c]));
         fma(T::rules(self), a, b, c)
     }
 
@@ -127,8 +147,12 @@ impl Fp {
     #[inline]
     pub fn mad<T: Float>(&self, a: T, b: T, c: T) -> T {
         let rules = if T::MANTISSA == 23 { T::rules(self).flushed() } else { T::rules(self) };
+        let product = mul(rules, a, b);
+        self.note(|| {
+            arithmetic(rules, Operation::Mul, &[a, b]) | exceptions::second_step(rules, Operation::Add, product, c)
+        });
         // The product's NaN is a source NaN or the default; either way it comes before c.
-        add(rules, mul(rules, a, b), c)
+        add(rules, product, c)
     }
 
     /// The same with +0 for a product with a zero factor.
@@ -154,6 +178,7 @@ impl Fp {
     /// The smaller, by the rule in this module's head.
     #[inline]
     pub fn min<T: Float>(&self, a: T, b: T) -> T {
+        self.note(|| exceptions::sources(&[a, b]));
         let (a, b) = (self.source(a), self.source(b));
         self.extremum(a, b, a < b || (a == b && a.sign()))
     }
@@ -161,6 +186,7 @@ impl Fp {
     /// The larger, by the rule in this module's head.
     #[inline]
     pub fn max<T: Float>(&self, a: T, b: T) -> T {
+        self.note(|| exceptions::sources(&[a, b]));
         let (a, b) = (self.source(a), self.source(b));
         self.extremum(a, b, a > b || (a == b && !a.sign()))
     }
@@ -203,25 +229,14 @@ impl Fp {
 
     /// x · 2^n, rounded once.
     pub fn ldexp<T: Float>(&self, x: T, n: i32) -> T {
-        let rules = T::rules(self);
-        let x = flush(rules.flush_in, x);
-        if x.is_nan() {
-            return quiet(x);
-        }
-        let n = n.clamp(-5000, 5000);
-        // Between normal numbers it is an addition to the exponent.
-        let field = (x.magnitude() >> T::MANTISSA) as i32;
-        let normal = 1..(T::INFINITY >> T::MANTISSA) as i32;
-        if normal.contains(&field) && normal.contains(&(field + n)) {
-            return T::from_raw(x.raw().wrapping_add_signed(i64::from(n) << T::MANTISSA));
-        }
-        let wide = soft::<T::Wide>(x.widen()).scalbn(n);
-        finish_wide::<T>(rules, wide.to_bits())
+        self.note(|| exceptions::ldexp(T::rules(self), x, n));
+        ldexp(T::rules(self), x, n)
     }
 
     /// A rounding to an integer in the same format: floor, ceil, trunc, rndne.
     #[inline]
     pub fn integral<T: Float>(&self, x: T, round: fn(T) -> T) -> T {
+        self.note(|| exceptions::sources(&[x]));
         let x = self.source(x);
         if x.is_nan() { quiet(x) } else { round(x) }
     }
@@ -229,6 +244,7 @@ impl Fp {
     /// x − floor(x), but never above the largest number below 1; the default NaN for infinities.
     #[inline]
     pub fn fract<T: Float>(&self, x: T) -> T {
+        self.note(|| exceptions::sources(&[x]));
         let x = self.source(x);
         if x.is_nan() {
             return quiet(x);
@@ -239,6 +255,7 @@ impl Fp {
 
     /// The significand in [0.5, 1), with x's sign; x itself if it is zero, infinite (the default NaN on gfx6) or NaN.
     pub fn frexp_mant<T: Float>(&self, x: T) -> T {
+        self.note(|| exceptions::sources(&[x]));
         let x = self.source(x);
         if x.is_nan() || x.is_infinite() || x.is_zero() {
             let default = x.is_infinite() && self.generation == Gen::Gfx6;
@@ -252,6 +269,7 @@ impl Fp {
 
     /// The exponent that belongs to [`Fp::frexp_mant`]; 0 for zero, infinities and NaN (−1 for the last two on gfx6).
     pub fn frexp_exp<T: Float>(&self, x: T) -> i32 {
+        self.note(|| exceptions::sources(&[x]));
         let x = self.source(x);
         if x.is_nan() || x.is_infinite() {
             return if self.generation == Gen::Gfx6 { -1 } else { 0 };
@@ -264,7 +282,12 @@ impl Fp {
     pub fn modified<T: Float>(&self, x: T, omod: u8, clamp: bool) -> T {
         let rules = T::rules(self);
         let scale = [T::ONE, T::TWO, T::FOUR, T::HALF][usize::from(omod & 3)];
-        let x = if omod != 0 && rules.flush_out && !self.ieee { mul(rules, x, scale) } else { x };
+        let x = if omod != 0 && rules.flush_out && !self.ieee {
+            self.note(|| exceptions::scaling(rules, x, scale));
+            mul(rules, x, scale)
+        } else {
+            x
+        };
         if clamp { self.clamp01(x) } else { x }
     }
 
@@ -282,11 +305,8 @@ impl Fp {
     /// A conversion between formats: NaN payloads keep their high bits, the result is rounded once.
     #[inline]
     pub fn convert<S: Float, D: Float>(&self, from: Rules, to: Rules, x: S) -> D {
-        let x = flush(from.flush_in, x);
-        if x.is_nan() {
-            return convert_nan(x);
-        }
-        narrow(to, x.to_f64())
+        self.note(|| exceptions::conversion::<S, D>(from, to, x));
+        convert_by(from, to, x)
     }
 
     /// The v_cmp_class bits of `x` that are set in `mask`; denormals are seen as they are.
@@ -461,6 +481,23 @@ pub fn fma<T: Float>(rules: Rules, a: T, b: T, c: T) -> T {
     first_nan([a, b, c], flush_tiny(rules, default_nan(result), tiny))
 }
 
+/// x · 2^n by `rules`.
+pub fn ldexp<T: Float>(rules: Rules, x: T, n: i32) -> T {
+    let x = flush(rules.flush_in, x);
+    if x.is_nan() {
+        return quiet(x);
+    }
+    let n = n.clamp(-5000, 5000);
+    // Between normal numbers it is an addition to the exponent.
+    let field = (x.magnitude() >> T::MANTISSA) as i32;
+    let normal = 1..(T::INFINITY >> T::MANTISSA) as i32;
+    if normal.contains(&field) && normal.contains(&(field + n)) {
+        return T::from_raw(x.raw().wrapping_add_signed(i64::from(n) << T::MANTISSA));
+    }
+    let wide = soft::<T::Wide>(x.widen()).scalbn(n);
+    finish_wide::<T>(rules, wide.to_bits())
+}
+
 /// An exact f64 value, not NaN, in format `D` by `rules`.
 #[inline]
 pub fn narrow<D: Float>(rules: Rules, x: f64) -> D {
@@ -473,6 +510,12 @@ pub fn narrow<D: Float>(rules: Rules, x: f64) -> D {
         is_tiny::<D>(wide)
     };
     flush_tiny(rules, result, wide)
+}
+
+/// [`Fp::convert`], of which nobody is told.
+pub(crate) fn convert_by<S: Float, D: Float>(from: Rules, to: Rules, x: S) -> D {
+    let x = flush(from.flush_in, x);
+    if x.is_nan() { convert_nan(x) } else { narrow(to, x.to_f64()) }
 }
 
 /// `x`, or zero of its sign if it is denormal and `enable` is set.
@@ -514,7 +557,7 @@ fn convert_nan<S: Float, D: Float>(x: S) -> D {
     quiet(D::from_raw(D::INFINITY | 1 << (D::MANTISSA - 1) | payload).with_sign(x.sign()))
 }
 
-fn apf(round: Round) -> rustc_apfloat::Round {
+pub(crate) fn apf(round: Round) -> rustc_apfloat::Round {
     match round {
         Round::NearestEven => rustc_apfloat::Round::NearestTiesToEven,
         Round::Up => rustc_apfloat::Round::TowardPositive,
@@ -523,12 +566,12 @@ fn apf(round: Round) -> rustc_apfloat::Round {
     }
 }
 
-fn soft<S: Semantics>(bits: u128) -> IeeeFloat<S> {
+pub(crate) fn soft<S: Semantics>(bits: u128) -> IeeeFloat<S> {
     IeeeFloat::from_bits(bits)
 }
 
 /// Converts between software formats.
-fn convert<S: Semantics, D: Semantics>(bits: u128, round: Round) -> u128 {
+pub(crate) fn convert<S: Semantics, D: Semantics>(bits: u128, round: Round) -> u128 {
     let converted: IeeeFloat<D> = soft::<S>(bits).convert_r(apf(round), &mut false).value;
     converted.to_bits()
 }
@@ -553,7 +596,7 @@ fn wide_is_tiny<T: Float>(sources: &[T], op: impl Fn(&[IeeeFloat<T::Wide>]) -> I
     is_tiny::<T>(op(&wide))
 }
 
-fn is_tiny<T: Float>(x: IeeeFloat<T::Wide>) -> bool {
+pub(crate) fn is_tiny<T: Float>(x: IeeeFloat<T::Wide>) -> bool {
     x.ilogb() < T::MIN_EXPONENT
 }
 

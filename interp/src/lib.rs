@@ -1,12 +1,13 @@
 //! A plain interpreter of GCN instructions: the oracle that the translator is held against.
 //!
 //! It favours being evidently right. [`run`] fetches and decodes, `dispatch` finds the body of an operation,
-//! [`operands`] moves values between registers and bodies, [`fp`] states the floating-point rules, and one file an
-//! encoding family holds the bodies, each named as its row in the table. The translator's `build` directory has the
+//! [`operands`] moves values between registers and bodies, [`fp`] states the floating-point rules, [`exceptions`]
+//! what they raise, and one file an encoding family holds the bodies, each named as its row in the table. The translator's `build` directory has the
 //! same files with the same functions, in the same order.
 
 pub mod atomic;
 mod dispatch;
+pub mod exceptions;
 pub mod fp;
 mod image;
 pub mod memory;

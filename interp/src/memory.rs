@@ -176,7 +176,7 @@ pub fn atomic<T: AtomicWord>(
             AtomicData::Registers(_) => T::get(&m.buffers.src[0], dwords, lane),
             AtomicData::Sources => T::get(&m.buffers.src[1], 0, lane),
         };
-        let fp = m.fp;
+        let fp = m.fp.clone();
         let f = |old| update(&fp, old, data, second);
         let old = match place(lane) {
             Place::Memory(address) => T::in_memory(m.env, address, f).map_err(|cause| m.fault(cause, address, lane))?,

@@ -13,6 +13,7 @@
 //!   result clears the upper half of its register, except in gfx9's op_sel and mixed operations, which keep the other half.
 //! - Mixed-precision sources are f32, or f16 halves made f32 on the way; inline constants have the source's format.
 //! - A lane mask gets 0 for every lane that is not enabled.
+//! - Only lanes that are enabled raise exceptions.
 
 use crate::fp::{Float, Fp};
 use crate::run::Machine;
@@ -301,13 +302,21 @@ pub fn lanes<S: LaneSources, D: LaneResults, F: Body<S::Values, D::Values>>(m: &
     for (i, ty) in S::TYS.iter().enumerate() {
         m.fetch(inst, i, *ty);
     }
-    let (src, dst, fp) = (&m.buffers.src, &mut m.buffers.dst, &m.fp);
-    for lane in 0..LANES {
-        D::set(dst, lane, body.call(fp, S::get(src, lane)));
+    let (src, dst, fp, watched) = (&m.buffers.src, &mut m.buffers.dst, &m.fp, m.watched);
+    if watched == 0 {
+        for lane in 0..LANES {
+            D::set(dst, lane, body.call(fp, S::get(src, lane)));
+        }
+    } else {
+        for lane in 0..LANES {
+            fp.watch(watched >> lane & 1 != 0);
+            D::set(dst, lane, body.call(fp, S::get(src, lane)));
+        }
     }
     for (i, ty) in D::TYS.iter().enumerate() {
         m.commit(inst, i, *ty);
     }
+    m.accumulate(inst);
 }
 
 /// Runs a compare: as [`lanes`], and the `cmpx` forms put their result into EXEC too.
@@ -344,10 +353,23 @@ impl Machine<'_> {
     pub fn begin(&mut self, inst: &Inst) {
         let exec = self.wave.exec();
         self.fp.clamp = inst.mods.clamp;
+        self.fp.signals = inst.op.signals_quiet_nan();
         self.enabled = match &inst.ext {
             Ext::Dpp(dpp) => dpp_enabled(dpp, exec),
             _ => exec,
         };
+        let watched = self.env.exceptions && !inst.exceptions().is_empty();
+        self.watched = if watched { self.enabled } else { 0 };
+    }
+
+    /// Adds what the instruction has raised to TRAPSTS.
+    fn accumulate(&mut self, inst: &Inst) {
+        if self.watched != 0 {
+            self.fp.watch(false);
+            let raised = self.fp.take_raised();
+            debug_assert!(inst.exceptions().contains(raised), "{:?} raises {raised}", inst.op);
+            self.wave.trapsts |= raised.bits();
+        }
     }
 
     /// Reads source `i` of a vector instruction for all lanes, through the modifiers, into the source buffers.
@@ -387,7 +409,8 @@ impl Machine<'_> {
         let (raw, fp) = (&mut self.buffers.src[i], &self.fp);
         if ty == Ty::f16 {
             let shift = if bit(mods.op_sel) { 16 } else { 0 };
-            for x in &mut raw[0] {
+            for (lane, x) in raw[0].iter_mut().enumerate() {
+                fp.watch(self.watched >> lane & 1 != 0);
                 let half = f16::from_bits((*x >> shift) as u16);
                 *x = f32::to_bits(fp.convert(fp.half, fp.single, half));
             }
@@ -490,7 +513,7 @@ impl Machine<'_> {
         let Operand::Vgpr(first) = inst.dst[i] else { return };
         let raw = &mut self.buffers.dst[i];
         if inst.mods.omod != 0 || inst.mods.clamp {
-            modify(&self.fp, raw, ty, inst.mods.omod, inst.mods.clamp);
+            modify(&self.fp, raw, ty, inst.mods.omod, inst.mods.clamp, self.watched);
         }
         let old = &self.wave.vgpr[usize::from(first)];
         match &inst.ext {
@@ -612,11 +635,11 @@ fn place_half(row: &mut Row, old: &Row, high: bool) {
 }
 
 /// omod and clamp on all lanes of a float result; integers have neither here.
-fn modify(fp: &Fp, raw: &mut Raw, ty: Ty, omod: u8, clamp: bool) {
+fn modify(fp: &Fp, raw: &mut Raw, ty: Ty, omod: u8, clamp: bool, watched: u64) {
     match ty {
-        Ty::f32 => modify_as::<ty::f32>(fp, raw, omod, clamp),
-        Ty::f64 => modify_as::<ty::f64>(fp, raw, omod, clamp),
-        Ty::f16 => modify_as::<ty::f16>(fp, raw, omod, clamp),
+        Ty::f32 => modify_as::<ty::f32>(fp, raw, omod, clamp, watched),
+        Ty::f64 => modify_as::<ty::f64>(fp, raw, omod, clamp, watched),
+        Ty::f16 => modify_as::<ty::f16>(fp, raw, omod, clamp, watched),
         Ty::v2f16 => {
             for lane in 0..LANES {
                 let halves = ty::v2f16::get(raw, lane);
@@ -627,8 +650,9 @@ fn modify(fp: &Fp, raw: &mut Raw, ty: Ty, omod: u8, clamp: bool) {
     }
 }
 
-fn modify_as<L: Lane<Value: Float>>(fp: &Fp, raw: &mut Raw, omod: u8, clamp: bool) {
+fn modify_as<L: Lane<Value: Float>>(fp: &Fp, raw: &mut Raw, omod: u8, clamp: bool, watched: u64) {
     for lane in 0..LANES {
+        fp.watch(watched >> lane & 1 != 0);
         let x = L::get(raw, lane);
         L::set(raw, lane, fp.modified(x, omod, clamp));
     }

@@ -79,6 +79,8 @@ pub struct Machine<'a> {
     pub stop: Option<Stop>,
     /// Lanes that the vector instruction in flight is enabled for.
     pub enabled: u64,
+    /// Those of them whose exceptions are kept: all, or none.
+    pub watched: u64,
     /// Whether M0 is a limit of LDS for it.
     pub limited: bool,
     /// Its sources and results.
@@ -129,6 +131,7 @@ impl<'a> Machine<'a> {
             memory,
             fp,
             stop: None,
+            watched: 0,
             limited: false,
             buffers,
             log: None,

@@ -126,7 +126,7 @@ fn update<T: AtomicWord>(m: &mut Machine<'_>, inst: &Inst, f: Update<T>) -> Resu
         Some(address(m, inst))
     };
     let raw = std::array::from_fn(|i| [dword(m, inst.src[2], i); LANES]);
-    let (data, compare, fp) = (T::get(&raw, 0, 0), T::get(&raw, dwords, 0), m.fp);
+    let (data, compare, fp) = (T::get(&raw, 0, 0), T::get(&raw, dwords, 0), m.fp.clone());
     let mut old = [[0; LANES]; 2];
     if let Some(address) = place {
         let value = T::in_memory(m.env, address, |old| f(&fp, old, data, compare));

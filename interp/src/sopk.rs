@@ -9,7 +9,7 @@ use crate::sop2::fork;
 use gcnjit_isa::{Gen, Inst, Ty};
 use gcnjit_rt::memory::{LDS_APERTURE, PRIVATE_APERTURE};
 use gcnjit_rt::wave::reg;
-use gcnjit_rt::{Cause, Mode, Trap, Wave};
+use gcnjit_rt::{Cause, Mode, Trap, Wave, trapsts};
 
 gcnjit_isa::sopk! { scalar }
 
@@ -97,11 +97,13 @@ fn status(wave: &Wave) -> u32 {
     wave.scc | zero(reg::EXEC) << 9 | zero(reg::VCC) << 10 | 1 << 16
 }
 
-/// MODE, what is known of STATUS, and gfx9's apertures are there. Nothing is ever outstanding, so IB_STS is 0.
+/// MODE, what is known of STATUS, the exceptions of TRAPSTS, and gfx9's apertures are there. Nothing is ever outstanding, so IB_STS is 0.
 pub fn s_getreg_b32(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
     let field = Field::new(m.uniform(inst.src[0], Ty::simm16) as u32);
     let value = match field.register {
         MODE => m.wave.mode.0,
+        trapsts::REGISTER if m.env.exceptions => m.wave.trapsts,
+        trapsts::REGISTER => return Err(m.unimplemented(inst, trapsts::NOT_KEPT)),
         STATUS if field.mask.wrapping_shl(field.offset) & !STATUS_BITS == 0 => status(m.wave),
         IB_STS => 0,
         SH_MEM_BASES if m.env.target.generation() == Gen::Gfx9 => {
@@ -120,12 +122,17 @@ pub fn s_getreg_regrd_b32(m: &mut Machine<'_>, _: &Inst) -> Result<(), Trap> {
 
 pub fn s_setreg_b32(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
     let field = Field::new(m.uniform(inst.src[1], Ty::simm16) as u32);
-    if field.register != MODE {
-        return Err(m.unimplemented(inst, "writing this hardware register"));
-    }
     let mask = field.mask << field.offset;
     let value = (m.uniform(inst.src[0], Ty::b32) as u32) << field.offset;
-    m.set_mode(Mode(m.wave.mode.0 & !mask | value & mask));
+    match field.register {
+        MODE => m.set_mode(Mode(m.wave.mode.0 & !mask | value & mask)),
+        trapsts::REGISTER if m.env.exceptions => {
+            let mask = mask & trapsts::EXCP;
+            m.wave.trapsts = m.wave.trapsts & !mask | value & mask;
+        }
+        trapsts::REGISTER => return Err(m.unimplemented(inst, trapsts::NOT_KEPT)),
+        _ => return Err(m.unimplemented(inst, "writing this hardware register")),
+    }
     Ok(())
 }
 

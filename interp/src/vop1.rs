@@ -6,12 +6,13 @@
 #![allow(missing_docs, reason = "a body is documented by its row and the ISA manual")]
 
 use crate::dispatch::vector;
-use crate::fp::{Float, Fp, narrow};
+use crate::exceptions::{self, Function};
+use crate::fp::{self, Float, Fp, narrow};
 use crate::operands::{lanes, ty};
 use crate::run::Machine;
-use gcnjit_isa::{Inst, Operand, Ty};
+use gcnjit_isa::{Exceptions, Inst, Operand, Ty};
 use gcnjit_rt::wave::reg;
-use gcnjit_rt::{Trap, math, screen};
+use gcnjit_rt::{Trap, math, screen, trapsts};
 use half::f16;
 
 gcnjit_isa::vop1! { vector }
@@ -32,7 +33,8 @@ pub fn v_readfirstlane_b32(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap>
     Ok(())
 }
 
-pub fn v_cvt_i32_f64(_: &Fp, a: f64) -> i32 {
+pub fn v_cvt_i32_f64(e: &Fp, a: f64) -> i32 {
+    note_integer(e, a, i32::MIN.into(), i32::MAX.into());
     a as i32
 }
 
@@ -48,12 +50,19 @@ pub fn v_cvt_f32_u32(e: &Fp, a: u32) -> f32 {
     narrow(e.single, f64::from(a))
 }
 
-pub fn v_cvt_u32_f32(_: &Fp, a: f32) -> u32 {
+pub fn v_cvt_u32_f32(e: &Fp, a: f32) -> u32 {
+    note_integer(e, a, u32::MIN.into(), u32::MAX.into());
     a as u32
 }
 
-pub fn v_cvt_i32_f32(_: &Fp, a: f32) -> i32 {
+pub fn v_cvt_i32_f32(e: &Fp, a: f32) -> i32 {
+    note_integer(e, a, i32::MIN.into(), i32::MAX.into());
     a as i32
+}
+
+/// What the conversion of `a` to an integer between `low` and `high`, towards zero, raises.
+fn note_integer<T: Float>(e: &Fp, a: T, low: f64, high: f64) {
+    e.note(|| exceptions::to_integer(T::rules(e).flush_in, a, f64::trunc, low, high));
 }
 
 /// The parity error it leaves in the register is not modelled.
@@ -107,7 +116,8 @@ pub fn v_cvt_f32_ubyte3(_: &Fp, a: u32) -> f32 {
     f32::from((a >> 24) as u8)
 }
 
-pub fn v_cvt_u32_f64(_: &Fp, a: f64) -> u32 {
+pub fn v_cvt_u32_f64(e: &Fp, a: f64) -> u32 {
+    note_integer(e, a, u32::MIN.into(), u32::MAX.into());
     a as u32
 }
 
@@ -151,28 +161,45 @@ pub fn v_floor_f32(e: &Fp, a: f32) -> f32 {
     e.integral(a, Float::floor)
 }
 
-pub fn v_exp_f32(_: &Fp, a: f32) -> f32 {
-    math::exp_f32(a, true)
+/// `f`, which is `function`, of f32 that flushes denormals whatever MODE says.
+fn flushing(e: &Fp, function: Function, a: f32, f: fn(f32, bool) -> f32) -> f32 {
+    let result = f(a, true);
+    e.note(|| exceptions::approximated(function, e.single.flushed(), a, result));
+    result
 }
 
-pub fn v_log_f32(_: &Fp, a: f32) -> f32 {
-    math::log_f32(a, true)
+/// `f`, which is `function`, as MODE has it.
+fn function<T: Float>(e: &Fp, function: Function, a: T, f: impl Fn(T) -> T) -> T {
+    let result = f(e.source(a));
+    e.note(|| exceptions::approximated(function, T::rules(e), a, result));
+    e.canonical(result)
+}
+
+pub fn v_exp_f32(e: &Fp, a: f32) -> f32 {
+    flushing(e, Function::Exp, a, math::exp_f32)
+}
+
+pub fn v_log_f32(e: &Fp, a: f32) -> f32 {
+    flushing(e, Function::Log, a, math::log_f32)
 }
 
 pub fn v_rcp_f32(e: &Fp, a: f32) -> f32 {
+    function(e, Function::Rcp, a, |x| math::rcp_f32(x, false))
+}
+
+/// Zero is the integer's exception; there are no others.
+pub fn v_rcp_iflag_f32(e: &Fp, a: f32) -> f32 {
+    let zero = e.source(a) == 0.0;
+    e.note(|| if zero { Exceptions::INTEGER_DIVIDE_BY_ZERO } else { Exceptions::NONE });
     e.canonical(math::rcp_f32(e.source(a), false))
 }
 
-pub fn v_rcp_iflag_f32(e: &Fp, a: f32) -> f32 {
-    v_rcp_f32(e, a)
-}
-
-pub fn v_rsq_f32(_: &Fp, a: f32) -> f32 {
-    math::rsq_f32(a, true)
+pub fn v_rsq_f32(e: &Fp, a: f32) -> f32 {
+    flushing(e, Function::Rsq, a, math::rsq_f32)
 }
 
 pub fn v_rcp_f64(e: &Fp, a: f64) -> f64 {
-    e.canonical(math::rcp_f64(e.source(a)))
+    function(e, Function::Rcp, a, math::rcp_f64)
 }
 
 pub fn v_log_clamp_f32(e: &Fp, a: f32) -> f32 {
@@ -180,11 +207,11 @@ pub fn v_log_clamp_f32(e: &Fp, a: f32) -> f32 {
 }
 
 pub fn v_rsq_f64(e: &Fp, a: f64) -> f64 {
-    e.canonical(math::rsq_f64(e.source(a)))
+    function(e, Function::Rsq, a, math::rsq_f64)
 }
 
 pub fn v_sqrt_f32(e: &Fp, a: f32) -> f32 {
-    e.canonical(math::sqrt_f32(e.source(a), false))
+    function(e, Function::Sqrt, a, |x| math::sqrt_f32(x, false))
 }
 
 pub fn v_rcp_clamp_f32(e: &Fp, a: f32) -> f32 {
@@ -192,7 +219,7 @@ pub fn v_rcp_clamp_f32(e: &Fp, a: f32) -> f32 {
 }
 
 pub fn v_sqrt_f64(e: &Fp, a: f64) -> f64 {
-    e.canonical(math::sqrt_f64(e.source(a)))
+    function(e, Function::Sqrt, a, math::sqrt_f64)
 }
 
 pub fn v_rcp_legacy_f32(e: &Fp, a: f32) -> f32 {
@@ -200,11 +227,11 @@ pub fn v_rcp_legacy_f32(e: &Fp, a: f32) -> f32 {
 }
 
 pub fn v_sin_f32(e: &Fp, a: f32) -> f32 {
-    e.canonical(math::sin_f32(e.source(a), false))
+    function(e, Function::Sin, a, |x| math::sin_f32(x, false))
 }
 
 pub fn v_cos_f32(e: &Fp, a: f32) -> f32 {
-    e.canonical(math::cos_f32(e.source(a), false))
+    function(e, Function::Cos, a, |x| math::cos_f32(x, false))
 }
 
 /// Zero of the same sign in the place of an infinity.
@@ -282,8 +309,9 @@ pub fn v_frexp_mant_f32(e: &Fp, a: f32) -> f32 {
     e.frexp_mant(a)
 }
 
-/// Exceptions are not recorded.
-pub fn v_clrexcp(_: &mut Machine<'_>, _: &Inst) -> Result<(), Trap> {
+/// Nothing has been raised any more.
+pub fn v_clrexcp(m: &mut Machine<'_>, _: &Inst) -> Result<(), Trap> {
+    m.wave.trapsts &= !trapsts::EXCP;
     Ok(())
 }
 
@@ -325,45 +353,51 @@ pub fn v_movrelsd_b32(m: &mut Machine<'_>, inst: &Inst) -> Result<(), Trap> {
 }
 
 /// An f16 function by way of the f32 one, whose result has bits to spare.
-fn by_f32(e: &Fp, a: f16, f: fn(f32, bool) -> f32) -> f16 {
-    let x: f32 = e.convert(e.double, e.single.unflushed(), a);
-    e.convert(e.single.unflushed(), e.double, f(x, false))
+fn by_f32(e: &Fp, function: Function, a: f16, f: fn(f32, bool) -> f32) -> f16 {
+    let x: f32 = fp::convert_by(e.double, e.single.unflushed(), a);
+    let result = f(x, false);
+    e.note(|| exceptions::approximated_f16(function, e.double, a, result));
+    fp::convert_by(e.single.unflushed(), e.double, result)
 }
 
 pub fn v_cvt_f16_u16(e: &Fp, a: u16) -> f16 {
+    e.note(|| exceptions::narrowing::<f16>(e.double, a.into()));
     narrow(e.double, f64::from(a))
 }
 
 pub fn v_cvt_f16_i16(e: &Fp, a: i16) -> f16 {
+    e.note(|| exceptions::narrowing::<f16>(e.double, a.into()));
     narrow(e.double, f64::from(a))
 }
 
-pub fn v_cvt_u16_f16(_: &Fp, a: f16) -> u16 {
+pub fn v_cvt_u16_f16(e: &Fp, a: f16) -> u16 {
+    note_integer(e, a, u16::MIN.into(), u16::MAX.into());
     Float::to_f64(a) as u16
 }
 
-pub fn v_cvt_i16_f16(_: &Fp, a: f16) -> i16 {
+pub fn v_cvt_i16_f16(e: &Fp, a: f16) -> i16 {
+    note_integer(e, a, i16::MIN.into(), i16::MAX.into());
     Float::to_f64(a) as i16
 }
 
 pub fn v_rcp_f16(e: &Fp, a: f16) -> f16 {
-    by_f32(e, a, math::rcp_f32)
+    by_f32(e, Function::Rcp, a, math::rcp_f32)
 }
 
 pub fn v_sqrt_f16(e: &Fp, a: f16) -> f16 {
-    by_f32(e, a, math::sqrt_f32)
+    by_f32(e, Function::Sqrt, a, math::sqrt_f32)
 }
 
 pub fn v_rsq_f16(e: &Fp, a: f16) -> f16 {
-    by_f32(e, a, math::rsq_f32)
+    by_f32(e, Function::Rsq, a, math::rsq_f32)
 }
 
 pub fn v_log_f16(e: &Fp, a: f16) -> f16 {
-    by_f32(e, a, math::log_f32)
+    by_f32(e, Function::Log, a, math::log_f32)
 }
 
 pub fn v_exp_f16(e: &Fp, a: f16) -> f16 {
-    by_f32(e, a, math::exp_f32)
+    by_f32(e, Function::Exp, a, math::exp_f32)
 }
 
 pub fn v_frexp_mant_f16(e: &Fp, a: f16) -> f16 {
@@ -395,11 +429,11 @@ pub fn v_fract_f16(e: &Fp, a: f16) -> f16 {
 }
 
 pub fn v_sin_f16(e: &Fp, a: f16) -> f16 {
-    by_f32(e, a, math::sin_f32)
+    by_f32(e, Function::Sin, a, math::sin_f32)
 }
 
 pub fn v_cos_f16(e: &Fp, a: f16) -> f16 {
-    by_f32(e, a, math::cos_f32)
+    by_f32(e, Function::Cos, a, math::cos_f32)
 }
 
 pub fn v_exp_legacy_f32(e: &Fp, a: f32) -> f32 {

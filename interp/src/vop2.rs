@@ -6,6 +6,7 @@
 #![allow(missing_docs, reason = "a body is documented by its row and the ISA manual")]
 
 use crate::dispatch::vector;
+use crate::exceptions;
 use crate::fp::{Float, Fp, Rules};
 use crate::run::Machine;
 use crate::vop1::{norm_i16, norm_u16};
@@ -33,7 +34,11 @@ pub fn v_subrev_f32(e: &Fp, a: f32, b: f32) -> f32 {
 
 /// Zero times anything is +0.
 pub fn v_mul_legacy_f32(e: &Fp, a: f32, b: f32) -> f32 {
-    if e.source(a) == 0.0 || e.source(b) == 0.0 { 0.0 } else { e.mul(a, b) }
+    if e.source(a) == 0.0 || e.source(b) == 0.0 {
+        e.note(|| exceptions::sources(&[a, b]));
+        return 0.0;
+    }
+    e.mul(a, b)
 }
 
 pub fn v_mul_f32(e: &Fp, a: f32, b: f32) -> f32 {
@@ -74,11 +79,13 @@ pub fn v_max_i32(_: &Fp, a: i32, b: i32) -> i32 {
 
 /// The second source if one is NaN.
 pub fn v_min_legacy_f32(e: &Fp, a: f32, b: f32) -> f32 {
+    e.note(|| exceptions::sources(&[a, b]));
     if e.source(a) < e.source(b) { a } else { b }
 }
 
 /// The second source if one is NaN.
 pub fn v_max_legacy_f32(e: &Fp, a: f32, b: f32) -> f32 {
+    e.note(|| exceptions::sources(&[a, b]));
     if e.source(a) >= e.source(b) { a } else { b }
 }
 
@@ -284,6 +291,7 @@ pub fn v_cvt_pkaccum_u8_f32(e: &Fp, a: f32, byte: u32, old: u32) -> u32 {
 
 /// To an integer by the rounding mode, saturated to a byte; NaN to 0.
 pub(crate) fn to_byte(e: &Fp, a: f32) -> u8 {
+    e.note(|| exceptions::to_integer(e.single.flush_in, a, rounding(e.single.round), 0.0, 255.0));
     let a = e.source(a);
     let rounded = match e.single.round {
         Round::NearestEven => a.rndne(),
@@ -292,6 +300,16 @@ pub(crate) fn to_byte(e: &Fp, a: f32) -> u8 {
         Round::Zero => Float::trunc(a),
     };
     rounded as u8
+}
+
+/// Rounding to an integer.
+fn rounding(round: Round) -> fn(f64) -> f64 {
+    match round {
+        Round::NearestEven => f64::round_ties_even,
+        Round::Up => f64::ceil,
+        Round::Down => f64::floor,
+        Round::Zero => f64::trunc,
+    }
 }
 
 /// `old` with the byte of this number, modulo 4, replaced.

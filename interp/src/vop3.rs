@@ -7,16 +7,19 @@
 #![allow(missing_docs, reason = "a body is documented by its row and the ISA manual")]
 
 use crate::dispatch::vector;
-use crate::fp::{Float, Fp, Rules, fma, narrow, quiet};
+use crate::exceptions::{self, Operation, arithmetic};
+use crate::fp::{self, Float, Fp, Rules, fma, narrow, quiet};
 use crate::vintrp::{v_interp_p1ll_f16, v_interp_p1lv_f16, v_interp_p2_f16, v_interp_p2_legacy_f16};
 use crate::vop1::{norm_i16, norm_u16};
 use crate::vop2::{replace_byte, to_byte};
+use gcnjit_isa::Exceptions;
 use gcnjit_rt::math;
 use half::f16;
 
 gcnjit_isa::vop3! { vector }
 
 pub fn v_mullit_f32(e: &Fp, a: f32, b: f32, c: f32) -> f32 {
+    e.note(|| exceptions::sources(&[c]));
     if e.source(c) > 0.0 { crate::vop2::v_mul_legacy_f32(e, a, b) } else { -f32::MAX }
 }
 
@@ -230,6 +233,8 @@ pub fn v_cvt_pk_u8_f32(e: &Fp, a: f32, byte: u32, c: u32) -> u32 {
 /// NaN: n's, then d's. 0/0 and ∞/∞ are invalid. Quotients too small to tell from zero are zero; a quotient that is
 /// NaN though n and d are not overflowed on the way, and is infinite.
 fn div_fixup<T: Float>(e: &Fp, q: T, d: T, n: T, underflow: i32) -> T {
+    // The quotient's steps had their own exceptions; these are the division's (manual, V_DIV_FIXUP_F32).
+    e.note(|| arithmetic(T::rules(e), Operation::Div, &[n, d]));
     let [q, d, n] = [q, d, n].map(|x| e.source(x));
     let negative = d.sign() != n.sign();
     let field = |x: T| (x.magnitude() >> T::MANTISSA) as i32;
@@ -319,16 +324,26 @@ pub fn v_div_fmas_f32(e: &Fp, a: f32, b: f32, c: f32, scaled: bool) -> f32 {
         return e.fma(a, b, c);
     }
     let power = if z.abs() >= 2.0 { 1023 + 64 } else { 1023 - 64 };
-    narrow(e.single, exact * f64::from_bits(power << 52))
+    let scaled = exact * f64::from_bits(power << 52);
+    e.note(|| exceptions::sources(&[a, b, c]) | exceptions::narrowing::<f32>(e.single, scaled));
+    narrow(e.single, scaled)
 }
 
 /// The same with 2^±128, but rounded twice: by the fused operation and by the scaling.
 pub fn v_div_fmas_f64(e: &Fp, a: f64, b: f64, c: f64, scaled: bool) -> f64 {
-    let power = if e.source(c).abs() >= 2.0 { 128 } else { -128 };
-    let result = fma(e.double.unflushed(), e.source(a), e.source(b), e.source(c));
+    if !scaled {
+        return e.fma(a, b, c);
+    }
     // What is between the two steps is no source: it keeps denormals.
-    let inner = Fp { double: Rules { flush_in: false, ..e.double }, ..*e };
-    if scaled { inner.ldexp(result, power) } else { e.fma(a, b, c) }
+    let first = Rules { flush_out: false, ..e.double };
+    let second = Rules { flush_in: false, ..e.double };
+    let result = fma(first, a, b, c);
+    let power = if e.source(c).abs() >= 2.0 { 128 } else { -128 };
+    e.note(|| {
+        let scaling = exceptions::ldexp(second, result, power).without(Exceptions::INPUT_DENORMAL);
+        arithmetic(first, Operation::Fma, &[a, b, c]) | scaling
+    });
+    fp::ldexp(second, result, power)
 }
 
 pub fn v_msad_u8(e: &Fp, a: u32, b: u32, c: u32) -> u32 {
@@ -539,6 +554,7 @@ pub fn v_ashrrev_i64(_: &Fp, count: u32, a: i64) -> i64 {
 /// 53 bits of 2/π at the place of the segment, further on for arguments from 2^55, as the number they stand for; 2^128
 /// times that for arguments from 2^945, which their own scaling takes back.
 pub fn v_trig_preop_f64(e: &Fp, a: f64, segment: u32) -> f64 {
+    e.note(|| exceptions::sources(&[a]));
     if a.is_nan() {
         return quiet(a);
     }

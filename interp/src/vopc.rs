@@ -1,7 +1,7 @@
 //! VOPC: vector compares into a lane mask.
 //!
 //! An ordered compare is false if a source is NaN, an `n` compare true. Denormal sources follow MODE. The signalling
-//! compares of gfx6 and gfx7 (`cmps`) give the same results; exceptions are not recorded. The `cmpx` forms write EXEC
+//! compares of gfx6 and gfx7 (`cmps`) give the same results, but raise invalid for quiet NaNs too. The `cmpx` forms write EXEC
 //! too, see [`crate::operands::compare`].
 
 #![allow(missing_docs, reason = "a body is documented by its row and the ISA manual")]
@@ -33,6 +33,7 @@ classes! {
 macro_rules! floats {
     ($($type:ident |$a:ident, $b:ident| $compare:expr => $($name:ident)*;)*) => { $( $(
         pub fn $name(e: &Fp, a: $type, b: $type) -> bool {
+            e.note_compare(a, b);
             let ($a, $b) = (e.source(a), e.source(b));
             $compare
         }

@@ -38,6 +38,7 @@ impl Bench {
             memory: &view,
             scratch: 0,
             registers,
+            exceptions: true,
             lds: &lds,
             gds,
             order,

@@ -48,6 +48,7 @@ pub mod asm;
 pub mod decode;
 pub mod disas;
 pub mod encode;
+pub mod exceptions;
 pub mod facts;
 pub mod gfx;
 pub mod image;
@@ -59,6 +60,7 @@ pub mod table;
 
 pub use decode::{DecodeError, Decoder};
 pub use encode::{EncodeError, encode};
+pub use exceptions::{Evidence, Exceptions};
 pub use facts::{Counters, Encoding, Memory, Second, Space};
 pub use gfx::{Feature, Gen, Target};
 pub use image::{ImageForm, ImageLevel, ImageShape, ImageWork};

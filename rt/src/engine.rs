@@ -23,6 +23,8 @@ pub struct Env<'a> {
     pub scratch: u64,
     /// What a wave owns of the registers that an instruction can name.
     pub registers: RegisterFile,
+    /// Whether TRAPSTS is kept: see [`crate::trapsts`].
+    pub exceptions: bool,
     /// The work-group's local data share.
     pub lds: &'a Lds,
     /// The device's global data share.

@@ -28,6 +28,7 @@ mod resources;
 pub mod screen;
 mod setup;
 pub mod shader;
+pub mod trapsts;
 pub mod wave;
 
 pub use code_object::{Image, Kernel, KernelCode, LoadError, Loaded};

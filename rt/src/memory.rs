@@ -14,6 +14,7 @@
 
 use crate::fault::Cause;
 use crate::pages::{self, PAGE, Reservation};
+use crate::trapsts;
 use std::any::Any;
 use std::cell::Cell;
 use std::io;
@@ -140,6 +141,11 @@ struct Owner {
     start: u64,
     len: u64,
     backing: Backing,
+    /// How often a loader has written it.
+    version: AtomicU64,
+    /// What was found in its code: twice the version that was looked at, and 2, plus 1 if it names TRAPSTS; 0 if nobody
+    /// has looked.
+    looked: AtomicU64,
 }
 
 /// Where the memory of an owner is.
@@ -306,9 +312,10 @@ impl Memory {
             matches!(owner.backing, Backing::Arena(_)) && offset <= owner.len && len <= owner.len - offset
         };
         let owner = lock(&self.0.table).owner(start).cloned().filter(|owner| has_room(owner));
-        let _owner = owner.ok_or(MemoryError::NotAllocated(start))?;
-        // SAFETY: the bytes are inside of the allocation, which `_owner` keeps committed and which is host-writable.
+        let owner = owner.ok_or(MemoryError::NotAllocated(start))?;
+        // SAFETY: the bytes are inside of the allocation, which `owner` keeps committed and which is host-writable.
         unsafe { copy_to_guest(pointer(start + offset), data) };
+        owner.version.fetch_add(1, SeqCst);
         Ok(())
     }
 }
@@ -426,7 +433,8 @@ fn place((start, len): (u64, u64), size: u64) -> Option<u64> {
 impl Owner {
     fn new(start: u64, len: u64, backing: Backing) -> Owner {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        Owner { id: NEXT.fetch_add(1, Relaxed), start, len, backing }
+        let id = NEXT.fetch_add(1, Relaxed);
+        Owner { id, start, len, backing, version: AtomicU64::new(0), looked: AtomicU64::new(0) }
     }
 }
 
@@ -510,6 +518,40 @@ impl View {
         let i = self.0.ranges.partition_point(|range| range.end <= pc);
         let range = self.0.ranges.get(i).filter(|range| range.start <= pc)?;
         range.executable.then(|| self.0.owners[i].id)
+    }
+
+    /// Whether a word of any code may be an instruction that names TRAPSTS ([`crate::trapsts`]). What is found in code
+    /// that only loaders write is remembered.
+    pub fn names_trapsts(&self) -> bool {
+        let mut rest = self.ranges();
+        self.0.owners.chunk_by(Arc::ptr_eq).any(|group| {
+            let (ranges, others) = rest.split_at(group.len());
+            rest = others;
+            self.owner_names_trapsts(&group[0], ranges)
+        })
+    }
+
+    fn owner_names_trapsts(&self, owner: &Owner, ranges: &[Range]) -> bool {
+        let code: Vec<&Range> = ranges.iter().filter(|range| range.executable).collect();
+        if code.is_empty() {
+            return false;
+        }
+        // A loader that writes meanwhile changes the version afterwards.
+        let version = 2 * owner.version.load(SeqCst) + 2;
+        let looked = owner.looked.load(SeqCst);
+        if looked & !1 == version && code.iter().all(|range| !range.writable) {
+            return looked & 1 != 0;
+        }
+        let found = code.into_iter().any(|range| self.range_names_trapsts(range));
+        owner.looked.store(version | u64::from(found), SeqCst);
+        found
+    }
+
+    fn range_names_trapsts(&self, range: &Range) -> bool {
+        let mut bytes = vec![0; (range.end - range.start) as usize];
+        self.read(range.start, &mut bytes).expect("a range of the view");
+        let mut words = bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
+        words.any(trapsts::may_name)
     }
 
     /// The host pointer for `len` bytes at `address`, all of which are in one range (writable, for a `write`). It is

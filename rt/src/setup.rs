@@ -257,6 +257,7 @@ impl Setup {
         bytemuck::bytes_of_mut(&mut wave.sgpr).fill(0);
         wave.scc = 0;
         wave.mode = self.mode;
+        wave.trapsts = 0;
         wave.pc = self.entry;
         wave.executed = 0;
         wave.group = group;

@@ -38,6 +38,8 @@ pub struct Wave {
     pub index: u32,
     /// Which wave of its dispatch this is, in the order of creation.
     pub number: u64,
+    /// TRAPSTS, of which only EXCP is kept: the exceptions raised so far. See [`crate::trapsts`].
+    pub trapsts: u32,
 }
 
 impl Wave {

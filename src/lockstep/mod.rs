@@ -563,6 +563,7 @@ fn differing_bytes(env: &Env<'_>, spans: &[Span], written: &[Vec<u8>]) -> Vec<(S
 
 /// Whether two waves are alike. Of one that got stuck only what [`Engine::run`] promises counts.
 fn same_state(a: &Wave, b: &Wave, stuck: bool) -> bool {
-    let scalars = a.sgpr == b.sgpr && a.scc == b.scc && a.mode == b.mode && a.executed == b.executed;
+    let states = [a, b].map(|wave| (wave.scc, wave.mode, wave.trapsts, wave.executed));
+    let scalars = a.sgpr == b.sgpr && states[0] == states[1];
     a.vgpr == b.vgpr && a.pc == b.pc && (stuck || scalars)
 }

@@ -138,6 +138,7 @@ fn name(register: Register) -> (String, Option<usize>) {
         Register::Vgpr(v, lane) => (format!("v{v}"), Some(lane)),
         Register::Scc => ("scc".to_owned(), None),
         Register::Mode => ("mode".to_owned(), None),
+        Register::Trapsts => ("trapsts".to_owned(), None),
         Register::Pc => ("pc".to_owned(), None),
     }
 }
@@ -148,6 +149,7 @@ fn value(wave: &Wave, register: Register) -> u64 {
         Register::Vgpr(v, lane) => wave.vgpr[usize::from(v)][lane].into(),
         Register::Scc => wave.scc.into(),
         Register::Mode => wave.mode.0.into(),
+        Register::Trapsts => wave.trapsts.into(),
         Register::Pc => wave.pc,
     }
 }
@@ -155,7 +157,8 @@ fn value(wave: &Wave, register: Register) -> u64 {
 /// The registers in which two waves differ.
 pub(crate) fn differing(a: &Wave, b: &Wave) -> Vec<Register> {
     let lanes = (0..=255).flat_map(|v| (0..LANES).map(move |lane| Register::Vgpr(v, lane)));
-    let all = (0..128).map(Register::Sgpr).chain([Register::Scc, Register::Mode, Register::Pc]).chain(lanes);
+    let others = [Register::Scc, Register::Mode, Register::Trapsts, Register::Pc];
+    let all = (0..128).map(Register::Sgpr).chain(others).chain(lanes);
     all.filter(|register| value(a, *register) != value(b, *register)).collect()
 }
 

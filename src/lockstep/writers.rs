@@ -26,6 +26,7 @@ pub struct RegisterWriters {
     vgprs: Box<[[u64; LANES]]>,
     scc: u64,
     mode: u64,
+    trapsts: u64,
 }
 
 /// A register, or a lane of one.
@@ -39,13 +40,15 @@ pub enum Register {
     Scc,
     /// MODE.
     Mode,
+    /// TRAPSTS.
+    Trapsts,
     /// The program counter.
     Pc,
 }
 
 impl Default for RegisterWriters {
     fn default() -> Self {
-        RegisterWriters { sgprs: [0; 128], vgprs: vec![[0; LANES]; 256].into(), scc: 0, mode: 0 }
+        RegisterWriters { sgprs: [0; 128], vgprs: vec![[0; LANES]; 256].into(), scc: 0, mode: 0, trapsts: 0 }
     }
 }
 
@@ -56,6 +59,7 @@ pub fn writes(step: &Step, register: Register) -> bool {
         Register::Vgpr(v, lane) => step.writes.has_vgpr(v) && lanes(step) >> lane & 1 != 0,
         Register::Scc => step.writes.scc,
         Register::Mode => step.writes.mode,
+        Register::Trapsts => step.inst.may_write_trapsts(),
         Register::Pc => true,
     }
 }
@@ -80,6 +84,9 @@ impl RegisterWriters {
         if step.writes.mode {
             self.mode = step.pc;
         }
+        if step.inst.may_write_trapsts() {
+            self.trapsts = step.pc;
+        }
     }
 
     /// Address of the instruction that wrote a register last.
@@ -89,6 +96,7 @@ impl RegisterWriters {
             Register::Vgpr(v, lane) => self.vgprs[usize::from(v)][lane],
             Register::Scc => self.scc,
             Register::Mode => self.mode,
+            Register::Trapsts => self.trapsts,
             Register::Pc => 0,
         };
         (pc != 0).then_some(pc)

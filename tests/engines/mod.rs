@@ -41,6 +41,9 @@ pub fn difference(inst: &Inst, before: &Wave, got: &Wave, expected: &Wave) -> St
             text += &format!("s{register}: jit {got:#010x} interp {expected:#010x}\n");
         }
     }
+    if got.trapsts != expected.trapsts {
+        text += &format!("trapsts: jit {:#x} interp {:#x}\n", got.trapsts, expected.trapsts);
+    }
     if got.scc != expected.scc || got.mode != expected.mode {
         text += &format!("scc, mode: jit {} {:?} interp {} {:?}\n", got.scc, got.mode, expected.scc, expected.mode);
     }

@@ -188,9 +188,8 @@ fn instruction(random: &mut Random, target: Target) -> Vec<u32> {
         }
         let Ok(inst) = decoder.decode(&words) else { continue };
         let alone = GuestBlock { instructions: vec![(0x1000, inst)] };
-        if build::block(&alone, Machine { target, registers: RegisterFile::ALL, at_end: AtEnd::Registers }, Mode(0))
-            .is_ok()
-        {
+        let (registers, at_end) = (RegisterFile::ALL, AtEnd::Registers);
+        if build::block(&alone, Machine { target, registers, exceptions: true, at_end }, Mode(0)).is_ok() {
             return words[..usize::from(inst.words)].to_vec();
         }
     }

@@ -1,8 +1,8 @@
 //! The engine: translated units by guest address and MODE, shared by all threads.
 //!
-//! **Keys.** An entry is found by what was loaded at its guest address, the address, and the bits of MODE that translated
-//! code depends on. Nothing else of a kernel's descriptor does: kernels that reach the same code share it. Target and
-//! host features are the same for all units of a [`Jit`].
+//! **Keys.** An entry is found by what was loaded at its guest address, the address, the bits of MODE that translated code
+//! depends on, and whether exceptions are kept. Nothing else of a kernel's descriptor does: kernels that reach the same
+//! code share it. Target and host features are the same for all units of a [`Jit`].
 //!
 //! **Threads.** The first thread that wants an entry translates it, without the lock; others that want the same one
 //! wait for it.
@@ -40,8 +40,8 @@ pub(crate) const MODE_KEY: u32 = 0x3ff | Mode::GPR_INDEX | Mode::VSKIP;
 /// fill any memory with units.
 pub const DEFAULT_LIMIT: usize = 64 << 20;
 
-/// Where a wave is: its pc, and the bits of its MODE; and what registers it owns.
-type Place = (u64, u32, RegisterFile);
+/// Where a wave is: its pc, and the bits of its MODE; what registers it owns, and whether its TRAPSTS is kept.
+type Place = (u64, u32, RegisterFile, bool);
 
 /// What tells the code from any other that is loaded at its address, and the place in it.
 type Key = (u64, Place);
@@ -93,6 +93,8 @@ pub struct Resident {
     code: u64,
     /// What its waves own of the registers.
     registers: RegisterFile,
+    /// Whether it keeps TRAPSTS.
+    exceptions: bool,
     /// Guest code that may change, as it was translated.
     watched: Vec<(u64, Vec<u8>)>,
     /// When a wave last entered it.
@@ -189,7 +191,7 @@ impl Jit {
     pub fn unit(&self, env: &Env<'_>, pc: u64, mode: Mode) -> Result<Arc<Resident>, Box<Trap>> {
         let mode = Mode(mode.0 & MODE_KEY);
         let code = env.memory.code_id(pc).ok_or_else(|| cfg::bad_jump(pc))?;
-        let key = (code, (pc, mode.0, env.registers));
+        let key = (code, (pc, mode.0, env.registers, env.exceptions));
         let mut cache = self.lock();
         cache.stats.lookups += 1;
         loop {
@@ -225,7 +227,7 @@ impl Jit {
         for entry in resident.unit.entries.keys() {
             cache
                 .entries
-                .entry((resident.code, (*entry, resident.unit.mode.0, resident.registers)))
+                .entry((resident.code, (*entry, resident.unit.mode.0, resident.registers, resident.exceptions)))
                 .or_insert(resident.clone());
         }
         cache.units.push(resident);
@@ -265,7 +267,7 @@ impl Jit {
         if std::mem::replace(&mut worker.epoch, epoch) != epoch {
             worker.forget_gone();
         }
-        let place = (wave.pc, wave.mode.0 & MODE_KEY, env.registers);
+        let place = (wave.pc, wave.mode.0 & MODE_KEY, env.registers, env.exceptions);
         if let Some(position) = worker.entries.iter().position(|known| known.place == place) {
             let resident = &worker.units[worker.entries[position].unit].resident;
             if resident.is_current(env.memory) {
@@ -308,6 +310,7 @@ impl Resident {
             unit,
             code,
             registers: env.registers,
+            exceptions: env.exceptions,
             watched,
             used: AtomicU64::new(0),
             gone: AtomicBool::new(false),

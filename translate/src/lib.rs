@@ -39,6 +39,8 @@ pub struct Machine {
     pub target: Target,
     /// What waves own of the registers.
     pub registers: RegisterFile,
+    /// Whether TRAPSTS is kept.
+    pub exceptions: bool,
     /// What is looked at of a wave that has ended.
     pub at_end: AtEnd,
 }
@@ -56,7 +58,8 @@ pub enum AtEnd {
 impl Machine {
     /// That of a dispatch whose waves' registers are looked at in the end.
     pub fn of(env: &Env<'_>) -> Machine {
-        Machine { target: env.target, registers: env.registers, at_end: AtEnd::Registers }
+        let (target, registers, exceptions) = (env.target, env.registers, env.exceptions);
+        Machine { target, registers, exceptions, at_end: AtEnd::Registers }
     }
 }
 

@@ -6,7 +6,7 @@ use crate::case::Case;
 use crate::machine::{Bench, Outcome, Verdict};
 use crate::program::place;
 use gcnjit_isa::Target;
-use gcnjit_rt::{RegisterFile, Wave};
+use gcnjit_rt::{RegisterFile, Wave, trapsts};
 use gcnjit_translate::cfg::{GuestBlock, ends_block};
 use gcnjit_translate::lane::Listing;
 use gcnjit_translate::{AtEnd, Machine, build};
@@ -137,11 +137,14 @@ fn actual(outcome: &Outcome, wave: usize, place: &Place, count: usize) -> Vec<u6
 
 /// The lane IR of a case's first block.
 fn lane_ir(case: &Case) -> Result<String, String> {
-    let (_, placed) = place(&case.program, case.target).map_err(|item| format!("instruction {item} has no words"))?;
+    let (words, placed) =
+        place(&case.program, case.target).map_err(|item| format!("instruction {item} has no words"))?;
     let length = placed.iter().position(|placed| ends_block(&placed.inst)).map_or(placed.len(), |last| last + 1);
     let instructions = placed[..length].iter().map(|placed| (placed.offset, placed.inst)).collect();
     let mode = case.waves[0].wave.mode;
-    let machine = Machine { target: case.target, registers: RegisterFile::ALL, at_end: AtEnd::Registers };
+    let exceptions = words.iter().any(|word| trapsts::may_name(*word));
+    let registers = RegisterFile::ALL;
+    let machine = Machine { target: case.target, registers, exceptions, at_end: AtEnd::Registers };
     let block = build::block(&GuestBlock { instructions }, machine, mode).map_err(|trap| trap.to_string())?;
     Ok(Listing(&block).to_string())
 }

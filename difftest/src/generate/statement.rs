@@ -51,11 +51,8 @@ impl Free {
 /// interpreter agrees is for [`crate::machine`] to find out.
 pub fn is_executed(inst: &Inst, target: Target) -> bool {
     let guest = cfg::GuestBlock { instructions: vec![(0x1000, *inst)] };
-    match build::block(
-        &guest,
-        Machine { target, registers: RegisterFile::ALL, at_end: AtEnd::Registers },
-        Mode::default(),
-    ) {
+    let (registers, at_end) = (RegisterFile::ALL, AtEnd::Registers);
+    match build::block(&guest, Machine { target, registers, exceptions: true, at_end }, Mode::default()) {
         Ok(_) => true,
         Err(trap) => !matches!(*trap, Trap::Unimplemented { .. }),
     }

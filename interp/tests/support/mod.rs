@@ -83,7 +83,8 @@ pub fn env<'a>(
 ) -> Env<'a> {
     static ORDER: Order = Order::new();
     let registers = RegisterFile::ALL;
-    Env { target, memory, scratch, registers, lds, gds, order: &ORDER, exports: None, stop, slice }
+    let (exceptions, exports) = (true, None);
+    Env { target, memory, scratch, registers, exceptions, lds, gds, order: &ORDER, exports, stop, slice }
 }
 
 /// An instruction with these operands and nothing else.

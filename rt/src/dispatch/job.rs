@@ -37,6 +37,8 @@ const REST: Duration = Duration::from_micros(50);
 pub(super) struct Job<'a, E> {
     pub(super) engine: &'a E,
     pub(super) view: View,
+    /// Whether its waves keep TRAPSTS.
+    pub(super) exceptions: bool,
     pub(super) hardware: &'a Hardware,
     pub(super) launch: &'a Launch<'a>,
     pub(super) options: &'a Options<'a>,
@@ -234,6 +236,7 @@ impl<E: Engine> Job<'_, E> {
             memory: &self.view,
             scratch: self.setup.scratch.address(),
             registers: self.setup.registers,
+            exceptions: self.exceptions,
             lds: &group.lds,
             gds: &self.hardware.gds,
             order: &self.order,

@@ -115,9 +115,11 @@ pub fn dispatch<E: Engine>(
     let threads = thread_count(options.threads, groups);
     let room = room(launch, groups, threads, waves);
     let setup = setup(launch, &hardware.memory, room * waves)?;
+    let view = hardware.memory.view();
     let job = Job {
         engine,
-        view: hardware.memory.view(),
+        exceptions: view.names_trapsts(),
+        view,
         hardware,
         launch,
         options,

@@ -57,6 +57,7 @@ impl World {
             memory: view,
             scratch: self.data,
             registers,
+            exceptions: false,
             lds,
             gds,
             order: &ORDER,

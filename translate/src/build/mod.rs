@@ -21,6 +21,7 @@ mod index;
 mod mimg;
 mod mtbuf;
 mod mubuf;
+mod raise;
 mod smem;
 mod sop1;
 mod sop2;
@@ -63,6 +64,7 @@ pub fn block(guest: &GuestBlock, machine: Machine, mode: Mode) -> Result<Block> 
         let seen = defect::seen(inst);
         b.begin(*pc, &seen);
         if !(mode.vskip() && inst.op.obeys_vskip()) {
+            b.raise(&seen)?;
             dispatch::instruction(&mut b, &seen)?;
         }
         b.finish_instruction();
@@ -95,6 +97,10 @@ pub struct Builder {
     pub term: Option<Term>,
     /// The clamp bit of the current instruction, for integer operations that saturate.
     pub clamp: bool,
+    /// Whether TRAPSTS is kept.
+    pub exceptions: bool,
+    /// Whether it is, and the current instruction raises any.
+    watched: bool,
     indexing: index::Indexing,
     exec_changed: bool,
     segment_start: usize,
@@ -115,7 +121,7 @@ impl DerefMut for Builder {
 
 impl Builder {
     fn new(pc: u64, machine: Machine, mode: Mode) -> Builder {
-        let Machine { target, registers, .. } = machine;
+        let Machine { target, registers, exceptions, .. } = machine;
         Builder {
             block: Block::new(pc),
             regs: regs::Regs::default(),
@@ -126,6 +132,8 @@ impl Builder {
             next_pc: pc,
             term: None,
             clamp: false,
+            exceptions,
+            watched: false,
             indexing: index::Indexing::new(mode, target.generation()),
             exec_changed: false,
             segment_start: 0,

@@ -237,14 +237,21 @@ impl Builder {
     /// Source `i` of a mixed-precision instruction as f32: op_sel_hi says that it is an f16, op_sel in which half.
     fn mixed_source(&mut self, inst: &Inst, i: usize) -> Result<Value> {
         let bit = |bits: u8| bits >> i & 1 != 0;
-        let mods = &inst.mods;
-        let ty = if bit(mods.op_sel_hi) { Ty::f16 } else { Ty::f32 };
-        let mut value = self.operand(inst, i, ty)?;
-        if ty == Ty::f16 {
-            let half = self.shr_by(value, if bit(mods.op_sel) { 16 } else { 0 });
-            value = self.f16_source(half);
+        let value = match self.mixed_half(inst, i)? {
+            Some(half) => self.f16_source(half),
+            None => self.operand(inst, i, Ty::f32)?,
+        };
+        Ok(self.signs(value, Ty::f32, bit(inst.mods.abs), bit(inst.mods.neg)))
+    }
+
+    /// The dword whose low half is source `i` of a mixed-precision instruction, if that is an f16.
+    pub(super) fn mixed_half(&mut self, inst: &Inst, i: usize) -> Result<Option<Value>> {
+        let bit = |bits: u8| bits >> i & 1 != 0;
+        if !bit(inst.mods.op_sel_hi) {
+            return Ok(None);
         }
-        Ok(self.signs(value, Ty::f32, bit(mods.abs), bit(mods.neg)))
+        let value = self.operand(inst, i, Ty::f16)?;
+        Ok(Some(self.shr_by(value, if bit(inst.mods.op_sel) { 16 } else { 0 })))
     }
 
     /// The bits that a narrow type sees, extended to a dword.
@@ -358,6 +365,7 @@ impl Builder {
     /// Writes result `i` of a vector instruction through the modifiers, in the lanes of `enabled`.
     fn set_result(&mut self, inst: &Inst, i: usize, ty: Ty, value: Value, enabled: Value) {
         let Operand::Vgpr(first) = inst.dst[i] else { return };
+        self.raise_scaled(inst, value, ty, enabled);
         let value = self.modified(value, ty, inst.mods.omod, inst.mods.clamp);
         let value = if is_half(ty) { self.and_bits(value, 0xffff) } else { value };
         let value = match (&inst.ext, kept_half(inst)) {

@@ -15,6 +15,7 @@ pub(super) struct Regs {
     sgpr: BTreeMap<u8, Scalar>,
     scc: Option<Scalar>,
     mode: Option<Scalar>,
+    trapsts: Option<Scalar>,
     /// Numbers the moments at which the register file changes.
     epoch: u64,
 }
@@ -121,6 +122,31 @@ impl Builder {
         let kept = self.and_bits(mode, u64::from(!mask));
         let value = self.or(kept, bits);
         self.regs.mode = Some(Scalar { value, dirty: true });
+    }
+
+    /// TRAPSTS.
+    pub fn trapsts(&mut self) -> Value {
+        if let Some(known) = self.regs.trapsts {
+            return known.value;
+        }
+        let value = self.read_file(Op::Trapsts, Ty::B32, 0);
+        self.regs.trapsts = Some(Scalar { value, dirty: false });
+        value
+    }
+
+    /// Sets the bits of TRAPSTS that are set in `bits`, which has no others than EXCP.
+    pub fn add_to_trapsts(&mut self, bits: Value) {
+        let trapsts = self.trapsts();
+        let value = self.or(trapsts, bits);
+        self.regs.trapsts = Some(Scalar { value, dirty: true });
+    }
+
+    /// Writes the bits of TRAPSTS in `mask`; `bits` has no others.
+    pub fn set_trapsts_bits(&mut self, mask: u32, bits: Value) {
+        let trapsts = self.trapsts();
+        let kept = self.and_bits(trapsts, u64::from(!mask));
+        let value = self.or(kept, bits);
+        self.regs.trapsts = Some(Scalar { value, dirty: true });
     }
 
     /// Entries on the stack of s_cbranch_*_fork.
@@ -261,7 +287,7 @@ impl Builder {
         self.regs.epoch += u64::from(!dirty.is_empty());
     }
 
-    /// Writes scalar registers, SCC and MODE back; they stay known.
+    /// Writes scalar registers, SCC, MODE and TRAPSTS back; they stay known.
     pub(super) fn flush_scalars(&mut self) {
         let dirty: Vec<(u8, Value)> =
             self.regs.sgpr.iter().filter(|(_, known)| known.dirty).map(|(r, known)| (*r, known.value)).collect();
@@ -278,6 +304,11 @@ impl Builder {
             known.dirty = false;
             let value = known.value;
             self.block.effect(Op::SetMode, [value, Value::NONE, Value::NONE], 0);
+        }
+        if let Some(known) = self.regs.trapsts.as_mut().filter(|known| known.dirty) {
+            known.dirty = false;
+            let value = known.value;
+            self.block.effect(Op::SetTrapsts, [value, Value::NONE, Value::NONE], 0);
         }
     }
 

@@ -6,6 +6,7 @@ use super::{Builder, Result};
 use crate::lane::{Term, Value};
 use gcnjit_isa::{Gen, Inst, Operand, Ty};
 use gcnjit_rt::memory::{LDS_APERTURE, PRIVATE_APERTURE};
+use gcnjit_rt::trapsts;
 
 fn s_movk_i32(_: &mut Builder, k: Value) -> Value {
     k
@@ -85,6 +86,8 @@ fn s_getreg_b32(b: &mut Builder, inst: &Inst) -> Result {
     let value = match register {
         MODE => b.mode_value(),
         STATUS if bits << offset & !STATUS_BITS == 0 => status(b),
+        trapsts::REGISTER if b.exceptions => b.trapsts(),
+        trapsts::REGISTER => return b.unimplemented(inst, trapsts::NOT_KEPT),
         IB_STS => b.b32(0),
         SH_MEM_BASES if b.generation() == Gen::Gfx9 => {
             b.b32((PRIVATE_APERTURE >> 48 | LDS_APERTURE >> 48 << 16) as u32)
@@ -103,15 +106,19 @@ fn s_getreg_regrd_b32(b: &mut Builder, _: &Inst) -> Result {
     Ok(())
 }
 
-/// The block ends, and code for the new mode goes on.
+/// After a write to MODE the block ends, and code for the new mode goes on.
 fn s_setreg_b32(b: &mut Builder, inst: &Inst) -> Result {
-    let Some((MODE, offset, bits)) = field(inst.src[1]) else {
-        return b.unimplemented(inst, "writing this hardware register");
+    let Some((register, offset, bits)) = field(inst.src[1]) else { return b.unimplemented(inst, "no register") };
+    let (what, mask) = match register {
+        MODE => (Builder::set_mode_bits as fn(&mut Builder, u32, Value), bits << offset),
+        trapsts::REGISTER if b.exceptions => (Builder::set_trapsts_bits as _, bits << offset & trapsts::EXCP),
+        trapsts::REGISTER => return b.unimplemented(inst, trapsts::NOT_KEPT),
+        _ => return b.unimplemented(inst, "writing this hardware register"),
     };
     let value = b.uniform(inst.src[0], Ty::b32);
-    let (value, mask) = (b.shl_by(value, offset), bits << offset);
+    let value = b.shl_by(value, offset);
     let value = b.and_bits(value, u64::from(mask));
-    b.set_mode_bits(mask, value);
+    what(b, mask, value);
     Ok(())
 }
 

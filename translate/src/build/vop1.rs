@@ -6,7 +6,7 @@ use super::{Builder, Result};
 use crate::lane::{Fcc, Ty as Width, Value};
 use crate::libcall::RowOp;
 use gcnjit_isa::{Inst, Ty};
-use gcnjit_rt::Round;
+use gcnjit_rt::{Round, trapsts};
 
 fn v_nop(_: &mut Builder, _: &Inst) -> Result {
     Ok(())
@@ -367,8 +367,10 @@ fn v_frexp_mant_f32(b: &mut Builder, x: Value) -> Value {
     frexp(b, Width::B32, RowOp::frexp_mant_f32, x, rules)
 }
 
-/// Exceptions are not recorded.
-fn v_clrexcp(_: &mut Builder, _: &Inst) -> Result {
+/// Nothing has been raised any more.
+fn v_clrexcp(b: &mut Builder, _: &Inst) -> Result {
+    let none = b.b32(0);
+    b.set_trapsts_bits(trapsts::EXCP, none);
     Ok(())
 }
 

@@ -108,6 +108,8 @@ pub enum Op {
     Scc,
     /// MODE.
     Mode,
+    /// TRAPSTS.
+    Trapsts,
     /// VGPR `imm` + `args[0]` (uniform), and its writing counterpart: `args[0]` under the mask `args[1]` to
     /// VGPR `imm` + `args[2]`. Registers past the last allocated one are the hardware's affair: the sum is modulo 256.
     VgprAt,
@@ -203,6 +205,8 @@ pub enum Op {
     SetScc,
     /// MODE becomes `args[0]`.
     SetMode,
+    /// TRAPSTS becomes `args[0]`.
+    SetTrapsts,
     /// Memory access `imm` of the block's list; registers are current before it.
     Access,
     /// EXEC changed: later nodes belong to later segments.

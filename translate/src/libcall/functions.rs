@@ -146,11 +146,31 @@ impl Format {
         (1 << (self.exponent - 1)) - 1
     }
 
-    fn infinity(self) -> u64 {
+    /// Bits of a normal number's significand.
+    pub(super) fn precision(self) -> u32 {
+        self.significand + 1
+    }
+
+    /// The exponent of the least normal number.
+    pub(super) fn least_exponent(self) -> i32 {
+        1 - self.bias()
+    }
+
+    /// The exponent of the largest numbers.
+    pub(super) fn largest_exponent(self) -> i32 {
+        self.bias()
+    }
+
+    /// The magnitude of the least normal number.
+    pub(super) fn least_normal(self) -> u64 {
+        1 << self.significand
+    }
+
+    pub(super) fn infinity(self) -> u64 {
         ((1 << self.exponent) - 1) << self.significand
     }
 
-    fn sign(self, negative: bool) -> u64 {
+    pub(super) fn sign(self, negative: bool) -> u64 {
         u64::from(negative) << (self.significand + self.exponent)
     }
 
@@ -167,7 +187,7 @@ impl Format {
     }
 
     /// A finite non-zero magnitude as an integer with its highest one at bit 62, and that bit's power of two.
-    fn split(self, magnitude: u64) -> (u64, i32) {
+    pub(super) fn split(self, magnitude: u64) -> (u64, i32) {
         let field = (magnitude >> self.significand) as i32;
         let fraction = magnitude & ((1 << self.significand) - 1);
         let integer = if field == 0 { fraction } else { fraction | 1 << self.significand };

@@ -11,6 +11,7 @@
 pub mod functions;
 pub mod half;
 pub mod packed;
+pub mod raise;
 mod table;
 #[cfg(test)]
 mod tests;

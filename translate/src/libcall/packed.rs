@@ -66,15 +66,20 @@ pub fn trig_preop(x: u64, segment: u32, rules: Rules) -> u64 {
     if F64.is_nan(x) {
         return F64.quiet(x);
     }
-    let exponent = (x >> 52 & 0x7ff) as u32;
-    let first = 53 * (segment & 31) + exponent.saturating_sub(1077);
-    let word = |i: u32| u128::from(TWO_OVER_PI.get(i as usize).copied().unwrap_or(0));
-    let window = (word(first / 64) << 64 | word(first / 64 + 1)) << (first % 64);
-    let bits = (window >> 75) as u64;
+    let (bits, exponent) = preop_bits(x, segment);
     if bits == 0 {
         return 0;
     }
     let up = bits.leading_zeros() - 1;
+    compose(F64, false, bits << up, 62 - up as i32 + exponent, rules)
+}
+
+/// The number before it is rounded: an integer of 53 bits and the power of two it is multiplied by.
+pub(super) fn preop_bits(x: u64, segment: u32) -> (u64, i32) {
+    let exponent = (x >> 52 & 0x7ff) as u32;
+    let first = 53 * (segment & 31) + exponent.saturating_sub(1077);
+    let word = |i: u32| u128::from(TWO_OVER_PI.get(i as usize).copied().unwrap_or(0));
+    let window = (word(first / 64) << 64 | word(first / 64 + 1)) << (first % 64);
     let scale = if exponent >= 1968 { 128 } else { 0 };
-    compose(F64, false, bits << up, 62 - (up + 53 + first) as i32 + scale, rules)
+    ((window >> 75) as u64, scale - 53 - first as i32)
 }

@@ -5,6 +5,7 @@
 #![allow(clippy::identity_op, clippy::unnecessary_cast, reason = "rows are uniform, whatever their types")]
 
 use super::functions::dpp_source;
+use super::raise;
 use super::{Helper, UniformCall};
 use std::sync::LazyLock;
 
@@ -197,6 +198,8 @@ row_calls! {
 
     ;
     dpp = dpp;
+    raise = raise::raise;
+    gather = raise::gather;
 }
 
 uniform_calls! {

@@ -269,6 +269,10 @@ impl Lower<'_, '_> {
                 let source = self.uniform(node.args[0]);
                 self.store_wave(source, offset_of!(Wave, mode));
             }
+            Op::SetTrapsts => {
+                let source = self.uniform(node.args[0]);
+                self.store_wave(source, offset_of!(Wave, trapsts));
+            }
             Op::SetVgprAt => self.set_vgpr_at(&node, rank),
             Op::SetSgprAt => {
                 let (source, address) = (self.uniform(node.args[0]), self.indexed_sgpr(&node, node.args[1]));

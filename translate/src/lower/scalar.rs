@@ -36,6 +36,7 @@ impl Lower<'_, '_> {
                 self.fb.ins().ireduce(I8, scc)
             }
             Op::Mode => self.load_wave(offset_of!(Wave, mode)),
+            Op::Trapsts => self.load_wave(offset_of!(Wave, trapsts)),
             Op::SgprAt => {
                 let address = self.indexed_sgpr(node, node.args[0]);
                 self.fb.ins().load(I32, MemFlagsData::trusted(), address, 0)

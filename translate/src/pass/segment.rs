@@ -149,8 +149,8 @@ impl<'a> Ranker<'a> {
                 return self.barrier(value, ready, 0..0);
             }
             (Op::Cut, _) => return self.cut(node),
-            (Op::SetSgpr | Op::SetScc | Op::SetMode, _) => self.set_scalar(node),
-            (Op::Sgpr | Op::Scc | Op::Mode, _) => self.floor,
+            (Op::SetSgpr | Op::SetScc | Op::SetMode | Op::SetTrapsts, _) => self.set_scalar(node),
+            (Op::Sgpr | Op::Scc | Op::Mode | Op::Trapsts, _) => self.floor,
             (Op::Call, _) => self.call_rank(node),
             (Op::VgprAt, _) => self.call_rank(node).max(self.settled),
             (Op::LdsRow, _) => self.lds_rank(node),
