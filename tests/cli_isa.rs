@@ -70,6 +70,21 @@ fn fidelity() {
     }
 }
 
+#[test]
+fn exceptions() {
+    let sources = ["invalid", "input denormal"];
+    for (name, printed, raised, by) in [
+        ("v_floor_f32", "invalid, input denormal (IEEE 754, approximate)", &sources[..], "IEEE 754, approximate"),
+        ("v_rcp_iflag_f32", "integer divide by zero (manual)", &["integer divide by zero"], "manual"),
+        ("v_mad_f32", "none (LLVM)", &[], "LLVM"),
+        ("s_add_u32", "-", &[], "manual"),
+    ] {
+        assert!(text(&[name]).contains(&format!("  raises    {printed}\n")), "{name}");
+        assert_eq!(rows(name)[0]["raises"], json!(raised), "{name}");
+        assert_eq!(rows(name)[0]["raises_by"], by, "{name}");
+    }
+}
+
 /// A name of several operations, and names that only some targets or older generations have.
 #[test]
 fn names_by_generation() {

@@ -3,7 +3,7 @@
 use crate::cli::failure::Failure;
 use crate::cli::print;
 use gcnjit::isa::{
-    Access, Counters, Encoding, Fidelity, Gen, Implicit, Mem, Memory, Note, Op, Second, Space, Target, Ty,
+    Access, Counters, Encoding, Evidence, Fidelity, Gen, Implicit, Mem, Memory, Note, Op, Second, Space, Target, Ty,
 };
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -172,6 +172,15 @@ fn remarks(op: Op) -> Vec<String> {
     op.info().notes.iter().filter_map(remark).collect()
 }
 
+/// The exceptions, and what says so where it is no matter of course.
+fn raises(op: Op) -> String {
+    let exceptions = op.exceptions();
+    match op.exceptions_by() {
+        Evidence::Manual if exceptions.is_empty() => list::<&str>([]),
+        by => format!("{exceptions} ({by})"),
+    }
+}
+
 fn text(op: Op) -> String {
     let info = op.info();
     let mut out = String::new();
@@ -183,6 +192,7 @@ fn text(op: Op) -> String {
     line("  family", &op.family().to_ascii_uppercase());
     line("  status", status);
     line("  fidelity", &info.fidelity().to_string());
+    line("  raises", &raises(op));
     line("  results", &list(types(info.dsts)));
     line("  sources", &list(types(info.srcs)));
     if let Some(memory) = op.memory() {
@@ -224,6 +234,8 @@ fn json(op: Op) -> Value {
         "family": op.family(),
         "executed": info.executed,
         "fidelity": fidelity(info.fidelity()),
+        "raises": op.exceptions().names().collect::<Vec<_>>(),
+        "raises_by": op.exceptions_by().to_string(),
         "results": types(info.dsts),
         "sources": types(info.srcs),
         "memory": memory,

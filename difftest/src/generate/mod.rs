@@ -13,11 +13,11 @@ pub use statement::{is_control, is_executed};
 use crate::aim::{fill, flat_scratch};
 use crate::case::{Case, Contents, Start};
 use crate::feature::Feature;
-use crate::program::{Label, Program, renumber};
+use crate::program::{Item, Label, Program, renumber};
 use crate::random::Random;
 use gcnjit_isa::{Encoding, Gen, Op, Operand, Target};
 use gcnjit_rt::{Mode, Wave, wave::reg};
-use statement::{Free, ops};
+use statement::{Free, TRAPSTS, ops, scalar};
 
 /// Most statements in a row.
 const BODY: u64 = 7;
@@ -128,6 +128,7 @@ impl<'a> Generator<'a> {
     }
 
     fn finish(mut self) -> Case {
+        let end = self.program.len();
         if !self.functions.is_empty() {
             self.push_scalar(ops::END, [Operand::None; 2], [Operand::Imm(0), Operand::None]);
             let functions = std::mem::take(&mut self.functions);
@@ -137,6 +138,11 @@ impl<'a> Generator<'a> {
         let mut contents = Contents::default();
         let mut values = Values::new(self.random);
         fill(&mut contents, || values.next(self.random));
+        if self.random.once_in(4) {
+            // Exceptions are kept where some instruction names TRAPSTS, whether it is executed or not.
+            let inst = scalar(ops::GETREG, [Operand::Sgpr(0), Operand::None], [TRAPSTS, Operand::None], self.target);
+            self.program.insert(end, Item::Inst(inst));
+        }
         Case { target: self.target, program: self.program, waves: self.waves, contents }
     }
 }

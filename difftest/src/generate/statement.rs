@@ -144,14 +144,15 @@ impl Generator<'_> {
         match inst.op {
             // Rounding, denormals, clamping and IEEE, now and then the rest of MODE.
             Op::Sopk(Sopk::s_setreg_b32 | Sopk::s_setreg_imm32_b32) if random.once_in(4) => {
-                inst.src[1] = register(random, 1);
+                let id = random.pick(&[1, 1, 3]);
+                inst.src[1] = register(random, id);
             }
             Op::Sopk(Sopk::s_setreg_b32 | Sopk::s_setreg_imm32_b32) => {
                 let field = random.pick(&[(0, 4), (4, 4), (0, 2), (4, 2), (6, 2), (8, 1), (9, 1), (0, 10)]);
                 inst.src[1] = Operand::Imm(i32::from((1 | field.0 << 6 | (field.1 - 1) << 11) as i16));
             }
             Op::Sopk(Sopk::s_getreg_b32) => {
-                let id = random.pick(&[1, 1, 1, 2, 7, 15]);
+                let id = random.pick(&[1, 1, 3, 2, 7, 15]);
                 inst.src[0] = register(random, id);
             }
             Op::Sopp(Sopp::s_sendmsg | Sopp::s_sendmsghalt) => {
@@ -293,7 +294,10 @@ fn addressed(mut inst: Inst, free: &mut Free) -> Option<Inst> {
     Some(inst)
 }
 
-/// Rows that control flow is made of.
+/// All of the hardware register TRAPSTS, as an immediate.
+pub const TRAPSTS: Operand = Operand::Imm((3 | 31 << 11) as u16 as i16 as i32);
+
+/// Rows that control flow and the generator's own statements are made of.
 pub mod ops {
     use super::{Op, Sop1, Sop2, Sopc, Sopk, Sopp};
 
@@ -301,6 +305,8 @@ pub mod ops {
     pub const MOV64: Op = Op::Sop1(Sop1::s_mov_b64);
     /// `s_mov_b32`
     pub const MOV32: Op = Op::Sop1(Sop1::s_mov_b32);
+    /// `s_getreg_b32`
+    pub const GETREG: Op = Op::Sopk(Sopk::s_getreg_b32);
     /// `s_movk_i32`
     pub const MOVK: Op = Op::Sopk(Sopk::s_movk_i32);
     /// `s_add_u32`

@@ -4,6 +4,8 @@
 //! without any rounding, and [`Sum::round`] rounds once, by the textbook. No host float and no soft-float library has
 //! a part in it. Special values and the flushing of denormals are in [`evaluate`].
 
+#![allow(dead_code, reason = "each test binary uses a part")]
+
 use gcnjit_rt::Round;
 
 /// A binary interchange format.
@@ -119,6 +121,13 @@ impl Number {
         matches!(self, Number::Infinity { .. })
     }
 }
+
+/// Bits of TRAPSTS.
+pub const INVALID: u32 = 1;
+pub const INPUT_DENORMAL: u32 = 1 << 1;
+pub const OVERFLOW: u32 = 1 << 3;
+pub const UNDERFLOW: u32 = 1 << 4;
+pub const INEXACT: u32 = 1 << 5;
 
 const LIMBS: usize = 112;
 /// The weight of bit 0 is 2^−POINT.
@@ -259,6 +268,30 @@ impl Sum {
         (bits | if negative { format.sign() } else { 0 }, tiny)
     }
 
+    /// The exceptions of rounding it by the rules: bits of TRAPSTS. Not for zero.
+    ///
+    /// It is inexact if what the rounded number stands for is another one, and overflows if it would be beyond the
+    /// largest with an unbounded exponent.
+    pub fn raised(&self, format: Format, rules: Rules) -> u32 {
+        let (negative, magnitude) = (self.is_negative(), self.magnitude());
+        let top = magnitude.top();
+        let carried =
+            (magnitude.to_units(top - format.mantissa as i32, negative, rules.round) >> (format.mantissa + 1)) as i32;
+        if top + carried > 1 - format.min_exponent() {
+            return OVERFLOW | INEXACT;
+        }
+        let (bits, tiny) = self.round(format, rules.round);
+        let mut rest = self.clone();
+        let Number::Finite { negative, significand, exponent } = format.number(bits) else { return INEXACT };
+        rest.add(!negative, significand.into(), exponent);
+        let inexact = !rest.is_zero() || tiny && rules.flush_out;
+        match (inexact, tiny) {
+            (true, true) => UNDERFLOW | INEXACT,
+            (true, false) => INEXACT,
+            (false, _) => 0,
+        }
+    }
+
     /// The integer that `round` picks, saturated. For conversions.
     pub fn to_integer(&self, round: Round) -> i128 {
         if self.is_zero() {
@@ -292,6 +325,17 @@ impl Rules {
         let (bits, tiny) = exact.round(format, self.round);
         if self.flush_out && tiny { bits & format.sign() } else { bits }
     }
+}
+
+/// The exceptions of a sum of products, of which the sources are not asked: bits of TRAPSTS.
+pub fn raised(format: Format, rules: Rules, terms: &[&[Number]]) -> u32 {
+    if terms.iter().any(|term| term.iter().any(|factor| factor.is_infinite())) {
+        let invalid = evaluate(format, rules, terms) == format.default_nan();
+        return if invalid { INVALID } else { 0 };
+    }
+    let mut sum = Sum::zero();
+    terms.iter().for_each(|term| sum.add_product(term));
+    if sum.is_zero() { 0 } else { sum.raised(format, rules) }
 }
 
 /// A sum of products in `format`: infinities and signed zeros as IEEE 754 has them, everything else exact and rounded

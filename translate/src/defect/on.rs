@@ -94,6 +94,9 @@ defects! {
     VccHighStale "the high half of VCC is not written";
     ExecHighStale "the high half of EXEC is not written";
     ModeStale "MODE is not written";
+    TrapstsStale "TRAPSTS is not written";
+    RaisedNearest "exceptions are those of rounding to nearest whatever MODE says";
+    RaisedUnflushed "flushed results do not underflow";
     FlushMissing "one VGPR is not written back";
     BranchInverted "branches the wrong way";
     BranchNever "a branch that is never taken";
@@ -274,6 +277,8 @@ fn called(defect: Defect, imm: u64) -> u64 {
     match defect {
         Defect::LibcallNearest if HALF.into_iter().any(is) => imm & !(3 << 32),
         Defect::LibcallDenormals if HALF.into_iter().any(is) => imm & !(0xc << 32),
+        Defect::RaisedNearest if is(RowOp::raise) => imm & !(3 << 40),
+        Defect::RaisedUnflushed if is(RowOp::raise) => imm & !(8 << 40),
         Defect::SqrtInverted if is(RowOp::sqrt_f32) => other(RowOp::rsq_f32),
         _ => imm,
     }
@@ -286,6 +291,7 @@ pub(crate) fn drops(op: Op, imm: u64) -> bool {
         Some(Defect::VccHighStale) => op == Op::SetSgpr && imm == 107,
         Some(Defect::ExecHighStale) => op == Op::SetSgpr && imm == 127,
         Some(Defect::ModeStale) => op == Op::SetMode,
+        Some(Defect::TrapstsStale) => op == Op::SetTrapsts,
         Some(Defect::FlushMissing) => op == Op::SetVgpr && imm == 3,
         _ => false,
     }
