@@ -10,10 +10,8 @@
 //! Nothing of this is shared with the interpreter, which finds the same by software arithmetic.
 
 use super::functions::{F16, F32, F64, Format, Rules, f16_to_f32, flush_in, flush_out, from_f64};
-use super::{enter_host_fenv, packed, set_mxcsr};
-use crate::fenv;
+use super::{enter_host_fenv, flags, packed, set_mxcsr};
 use gcnjit_rt::math;
-use std::arch::asm;
 
 const INVALID: u32 = 1;
 const INPUT_DENORMAL: u32 = 1 << 1;
@@ -22,8 +20,6 @@ const OVERFLOW: u32 = 1 << 3;
 const UNDERFLOW: u32 = 1 << 4;
 const INEXACT: u32 = 1 << 5;
 const INTEGER_DIVIDE_BY_ZERO: u32 = 1 << 6;
-/// What the host's flags say that is the same for the guest.
-const HOST: u32 = INVALID | DIVIDE_BY_ZERO | OVERFLOW | UNDERFLOW | INEXACT;
 
 /// What is done with a lane's sources x, y and z.
 #[allow(missing_docs, reason = "their names say it")]
@@ -223,7 +219,7 @@ impl Request {
 
 /// Whether the host can say what a fused operation raises.
 pub fn has_fused() -> bool {
-    is_x86_feature_detected!("fma")
+    flags::has_fused()
 }
 
 /// The exceptions of each lane, for the [`Request`] in `imm`; none for an immediate that is none.
@@ -242,11 +238,13 @@ pub unsafe extern "C" fn raise(d: *mut u8, a: *const u8, b: *const u8, c: *const
         for (i, row) in [a, b, c].into_iter().enumerate().take(request.kind.arity()) {
             let width = if request.kind.is_integer(i) { Width::F32 } else { request.width };
             // SAFETY: the caller's contract: the row has 64 values of this width.
-            x[i] = match width {
-                Width::F16 => u64::from(unsafe { *row.cast::<u32>().add(lane) } & 0xffff),
-                Width::F32 => u64::from(unsafe { *row.cast::<u32>().add(lane) }),
-                Width::F64 => unsafe { *row.cast::<u64>().add(lane) },
+            let bits = unsafe {
+                match width {
+                    Width::F64 => *row.cast::<u64>().add(lane),
+                    _ => u64::from(*row.cast::<u32>().add(lane)),
+                }
             };
+            x[i] = if width == Width::F16 { bits & 0xffff } else { bits };
         }
         *raised = request.lane(x);
     }
@@ -274,10 +272,14 @@ fn is_signalling(format: Format, x: u64) -> bool {
     format.is_nan(x) && format.quiet(x) != x
 }
 
+fn when(condition: bool, raised: u32) -> u32 {
+    if condition { raised } else { 0 }
+}
+
 /// What comes of sources by themselves.
 fn sources(format: Format, sources: &[u64]) -> u32 {
     let any = |is: fn(Format, u64) -> bool| sources.iter().any(|x| is(format, *x));
-    u32::from(any(is_denormal)) * INPUT_DENORMAL | u32::from(any(is_signalling)) * INVALID
+    when(any(is_denormal), INPUT_DENORMAL) | when(any(is_signalling), INVALID)
 }
 
 fn flushed(format: Format, x: u64, flush: bool) -> u64 {
@@ -321,91 +323,6 @@ fn narrowed(format: Format, x: f64, rules: Rules) -> u32 {
     rounding(format, x.is_sign_negative(), integer, top - 62, rules)
 }
 
-/// MXCSR for a guest's rounding, with all flags clear and nothing flushed.
-fn control(rules: Rules) -> u32 {
-    fenv::HOST | [0, 2, 1, 3][(rules & 3) as usize] << 13
-}
-
-/// Defines functions of one instruction on `x` (and more) that return its result and the flags it raised.
-macro_rules! host {
-    ($($name:ident($x:ident $(, $more:ident)*: $ty:ty) $text:literal;)*) => { $(
-        fn $name(rules: Rules, $x: $ty $(, $more: $ty)*) -> ($ty, u32) {
-            let mut result = $x;
-            let (mut word, host) = (control(rules), fenv::HOST);
-            // SAFETY: the instructions work on registers; MXCSR, in which all exceptions are masked, is what it was
-            // afterwards. Callers of the fused ones have seen that the host has them.
-            unsafe {
-                asm!(
-                    "ldmxcsr [{word}]",
-                    $text,
-                    "stmxcsr [{word}]",
-                    "ldmxcsr [{host}]",
-                    $x = inout(xmm_reg) result,
-                    $($more = in(xmm_reg) $more,)*
-                    word = in(reg) &raw mut word,
-                    host = in(reg) &raw const host,
-                    options(nostack),
-                );
-            }
-            (result, word & HOST)
-        }
-    )* };
-}
-
-host! {
-    add_f32(x, y: f32) "addss {x}, {y}";
-    add_f64(x, y: f64) "addsd {x}, {y}";
-    mul_f32(x, y: f32) "mulss {x}, {y}";
-    mul_f64(x, y: f64) "mulsd {x}, {y}";
-    div_f32(x, y: f32) "divss {x}, {y}";
-    div_f64(x, y: f64) "divsd {x}, {y}";
-    fma_f32(x, y, z: f32) "vfmadd213ss {x}, {y}, {z}";
-    fma_f64(x, y, z: f64) "vfmadd213sd {x}, {y}, {z}";
-    sqrt_f32(x: f32) "sqrtss {x}, {x}";
-    sqrt_f64(x: f64) "sqrtsd {x}, {x}";
-}
-
-/// An f64 to f32, as above.
-fn narrow_f32(rules: Rules, x: f64) -> (f32, u32) {
-    let mut result = 0.0_f32;
-    let (mut word, host) = (control(rules), fenv::HOST);
-    // SAFETY: as above.
-    unsafe {
-        asm!(
-            "ldmxcsr [{word}]",
-            "cvtsd2ss {result}, {x}",
-            "stmxcsr [{word}]",
-            "ldmxcsr [{host}]",
-            result = inout(xmm_reg) result,
-            x = in(xmm_reg) x,
-            word = in(reg) &raw mut word,
-            host = in(reg) &raw const host,
-            options(nostack),
-        );
-    }
-    (result, word & HOST)
-}
-
-/// An f64 to an integer of 64 bits, as above.
-fn integer(rules: Rules, x: f64) -> (i64, u32) {
-    let (mut word, host, result) = (control(rules), fenv::HOST, &mut 0_i64);
-    // SAFETY: as above.
-    unsafe {
-        asm!(
-            "ldmxcsr [{word}]",
-            "cvtsd2si {result}, {x}",
-            "stmxcsr [{word}]",
-            "ldmxcsr [{host}]",
-            result = out(reg) *result,
-            x = in(xmm_reg) x,
-            word = in(reg) &raw mut word,
-            host = in(reg) &raw const host,
-            options(nostack),
-        );
-    }
-    (*result, word & HOST)
-}
-
 #[derive(Clone, Copy)]
 enum Step {
     Add,
@@ -432,25 +349,25 @@ fn arithmetic(width: Width, step: Step, rules: Rules, x: &[u64]) -> u32 {
         Width::F32 => {
             let [x, y, z] = flat.map(|x| f32::from_bits(x as u32));
             let (result, flags) = match step {
-                Step::Add => add_f32(rules, x, y),
-                Step::Mul => mul_f32(rules, x, y),
-                Step::Div => div_f32(rules, x, y),
-                Step::Fma => fma_f32(rules, x, y, z),
+                Step::Add => flags::add_f32(rules, x, y),
+                Step::Mul => flags::mul_f32(rules, x, y),
+                Step::Div => flags::div_f32(rules, x, y),
+                Step::Fma => flags::fma_f32(rules, x, y, z),
             };
             (is_denormal(format, result.to_bits().into()), flags)
         }
         Width::F64 => {
             let [x, y, z] = flat.map(f64::from_bits);
             let (result, flags) = match step {
-                Step::Add => add_f64(rules, x, y),
-                Step::Mul => mul_f64(rules, x, y),
-                Step::Div => div_f64(rules, x, y),
-                Step::Fma => fma_f64(rules, x, y, z),
+                Step::Add => flags::add_f64(rules, x, y),
+                Step::Mul => flags::mul_f64(rules, x, y),
+                Step::Div => flags::div_f64(rules, x, y),
+                Step::Fma => flags::fma_f64(rules, x, y, z),
             };
             (is_denormal(format, result.to_bits()), flags)
         }
     };
-    seen | flags | if denormal && flush_out(rules) { UNDERFLOW | INEXACT } else { 0 }
+    seen | flags | when(denormal && flush_out(rules), UNDERFLOW | INEXACT)
 }
 
 fn half(x: u64) -> f32 {
@@ -462,9 +379,9 @@ fn half_arithmetic(step: Step, rules: Rules, x: [u64; 3]) -> u32 {
     let [x, y, z] = x.map(half);
     let [wide_x, wide_y] = [x, y].map(f64::from);
     let (result, flags) = match step {
-        Step::Add => add_f64(0, wide_x, wide_y),
-        Step::Mul => mul_f64(0, wide_x, wide_y),
-        Step::Div => div_f64(0, wide_x, wide_y),
+        Step::Add => flags::add_f64(0, wide_x, wide_y),
+        Step::Mul => flags::mul_f64(0, wide_x, wide_y),
+        Step::Div => flags::div_f64(0, wide_x, wide_y),
         Step::Fma => {
             let sum = math::fma_to_odd(x, y, z);
             (sum, if sum.is_nan() { INVALID } else { 0 })
@@ -487,8 +404,8 @@ fn half_product(rules: Rules, x: u64, y: u64) -> u64 {
 }
 
 impl Request {
-    fn lane(&self, [x, y, z]: [u64; 3]) -> u32 {
-        let Request { kind, width, more, .. } = *self;
+    fn lane(self, [x, y, z]: [u64; 3]) -> u32 {
+        let Request { kind, width, more, .. } = self;
         let (format, rules) = (width.format(), Rules::from(self.rules));
         let minus = |x: u64| x ^ format.sign(true);
         let arithmetic = |step, x: &[u64]| arithmetic(width, step, rules, x);
@@ -497,7 +414,7 @@ impl Request {
             Kind::Sources2 => sources(format, &[x, y]),
             Kind::Compare => {
                 let quiet = more != 0 && (format.is_nan(x) || format.is_nan(y));
-                sources(format, &[x, y]) | u32::from(quiet) * INVALID
+                sources(format, &[x, y]) | when(quiet, INVALID)
             }
             Kind::Add => arithmetic(Step::Add, &[x, y]),
             Kind::Sub => arithmetic(Step::Add, &[x, minus(y)]),
@@ -521,7 +438,8 @@ impl Request {
             Kind::ToInteger => self.to_integer(x),
             Kind::FromInteger => from_integer(x as u32, rules),
             Kind::IntegerReciprocal => {
-                u32::from(format.magnitude(flushed(format, x, flush_in(rules))) == 0) * INTEGER_DIVIDE_BY_ZERO
+                let zero = format.magnitude(flushed(format, x, flush_in(rules))) == 0;
+                when(zero, INTEGER_DIVIDE_BY_ZERO)
             }
             Kind::Function => self.function(x),
             Kind::Scale => {
@@ -532,7 +450,7 @@ impl Request {
         }
     }
 
-    fn legacy_product(&self, x: u64, y: u64) -> u32 {
+    fn legacy_product(self, x: u64, y: u64) -> u32 {
         let (format, rules) = (self.width.format(), Rules::from(self.rules));
         let zero = |x: u64| format.magnitude(flushed(format, x, flush_in(rules))) == 0;
         if zero(x) || zero(y) {
@@ -541,7 +459,7 @@ impl Request {
         arithmetic(self.width, Step::Mul, rules, &[x, y])
     }
 
-    fn scaled_fma(&self, x: u64, y: u64, z: u64) -> u32 {
+    fn scaled_fma(self, x: u64, y: u64, z: u64) -> u32 {
         let (format, rules) = (self.width.format(), Rules::from(self.rules));
         let seen = sources(format, &[x, y, z]);
         if [x, y, z].iter().any(|x| format.is_nan(*x)) {
@@ -556,14 +474,14 @@ impl Request {
             return seen | if exact.is_nan() { INVALID } else { narrowed(F32, scaled, rules) };
         }
         let [x, y, z] = flat.map(f64::from_bits);
-        let (result, flags) = fma_f64(rules, x, y, z);
+        let (result, flags) = flags::fma_f64(rules, x, y, z);
         let power = if z.abs() >= 2.0 { 128 } else { -128 };
-        let second = Request { kind: Kind::Ldexp, rules: self.rules & !4, ..*self };
+        let second = Request { kind: Kind::Ldexp, rules: self.rules & !4, ..self };
         let scaled = if result.is_nan() { 0 } else { second.ldexp(result.to_bits(), power as u32 as u64) };
         seen | flags | scaled & !INPUT_DENORMAL
     }
 
-    fn ldexp(&self, x: u64, n: u64) -> u32 {
+    fn ldexp(self, x: u64, n: u64) -> u32 {
         let (format, rules) = (self.width.format(), Rules::from(self.rules));
         let (seen, x) = (sources(format, &[x]), flushed(format, x, flush_in(rules)));
         let magnitude = format.magnitude(x);
@@ -576,7 +494,7 @@ impl Request {
     }
 
     /// x less the integer at or below it.
-    fn fract(&self, x: u64) -> u32 {
+    fn fract(self, x: u64) -> u32 {
         let (format, rules) = (self.width.format(), Rules::from(self.rules));
         let seen = sources(format, &[x]);
         let x = flushed(format, x, flush_in(rules));
@@ -592,7 +510,7 @@ impl Request {
     }
 
     /// The number of a float of the format, which is no NaN.
-    fn number(&self, x: u64) -> f64 {
+    fn number(self, x: u64) -> f64 {
         match self.width {
             Width::F16 => half(x).into(),
             Width::F32 => f32::from_bits(x as u32).into(),
@@ -600,7 +518,7 @@ impl Request {
         }
     }
 
-    fn convert(&self, x: u64) -> u32 {
+    fn convert(self, x: u64) -> u32 {
         let (format, rules) = (self.width.format(), Rules::from(self.rules));
         let seen = sources(format, &[x]);
         if format.is_nan(x) {
@@ -610,25 +528,25 @@ impl Request {
         if Width::of(self.more) == Width::F16 {
             return seen | narrowed(F16, number, rules);
         }
-        let (result, flags) = narrow_f32(rules, number);
+        let (result, flags) = flags::narrow_f32(rules, number);
         let tiny = is_denormal(F32, result.to_bits().into()) && flush_out(rules);
-        seen | flags | if tiny { UNDERFLOW | INEXACT } else { 0 }
+        seen | flags | when(tiny, UNDERFLOW | INEXACT)
     }
 
-    fn to_integer(&self, x: u64) -> u32 {
+    fn to_integer(self, x: u64) -> u32 {
         let (format, rules) = (self.width.format(), Rules::from(self.rules));
         let seen = sources(format, &[x]);
         if format.is_nan(x) {
             return seen | INVALID;
         }
         let round = if self.more == Integer::Byte as u32 { rules & 3 } else { 3 };
-        let (result, flags) = integer(round, self.number(flushed(format, x, flush_in(rules))));
+        let (result, flags) = flags::integer(round, self.number(flushed(format, x, flush_in(rules))));
         let (low, high) = Integer::range(self.more);
         let outside = flags & INVALID != 0 || !(low..=high).contains(&result);
         seen | if outside { INVALID } else { flags }
     }
 
-    fn trig_preop(&self, x: u64, segment: u32) -> u32 {
+    fn trig_preop(self, x: u64, segment: u32) -> u32 {
         let seen = sources(F64, &[x]);
         if F64.is_nan(x) {
             return seen;
@@ -637,7 +555,7 @@ impl Request {
         seen | if bits == 0 { 0 } else { rounding(F64, false, bits, exponent, self.rules.into()) }
     }
 
-    fn function(&self, x: u64) -> u32 {
+    fn function(self, x: u64) -> u32 {
         let (format, rules) = (self.width.format(), Rules::from(self.rules));
         let Some(function) = Function::ALL.get(self.more as usize).copied() else { return 0 };
         let (seen, x) = (sources(format, &[x]), flushed(format, x, flush_in(rules)));
@@ -653,17 +571,17 @@ impl Request {
     }
 
     /// A root is never tiny, so that nothing of it is flushed.
-    fn root(&self, x: u64) -> u32 {
+    fn root(self, x: u64) -> u32 {
         match self.width {
-            Width::F32 => sqrt_f32(0, f32::from_bits(x as u32)).1,
-            Width::F64 => sqrt_f64(0, f64::from_bits(x)).1,
+            Width::F32 => flags::sqrt_f32(0, f32::from_bits(x as u32)).1,
+            Width::F64 => flags::sqrt_f64(0, f64::from_bits(x)).1,
             // The root of 11 bits has more than 22 if it isn't exact.
-            Width::F16 => sqrt_f64(0, half(x).into()).1,
+            Width::F16 => flags::sqrt_f64(0, half(x).into()).1,
         }
     }
 
     /// The others: by where the function is infinite, not defined or a binary fraction.
-    fn approximated(&self, function: Function, x: u64) -> u32 {
+    fn approximated(self, function: Function, x: u64) -> u32 {
         use Function::{Cos, Exp, Log, Rsq, Sin};
         let (number, rules) = (self.number(x), Rules::from(self.rules));
         match function {
@@ -690,11 +608,11 @@ impl Request {
         }
         let raised = narrowed(self.width.format(), result, rules);
         let tiny = !exact && narrowed(self.width.format(), result, rules | 8) & UNDERFLOW != 0;
-        raised | if exact { 0 } else { INEXACT } | if tiny { UNDERFLOW } else { 0 }
+        raised | when(!exact, INEXACT) | when(tiny, UNDERFLOW)
     }
 
     /// What the function's result is before it is rounded to f16, or flushed.
-    fn value(&self, function: Function, x: f64) -> f64 {
+    fn value(self, function: Function, x: f64) -> f64 {
         let single = |f: fn(f32, bool) -> f32| f64::from(f(x as f32, false));
         match function {
             Function::Rsq if self.width == Width::F64 => math::rsq_f64(x),
