@@ -112,7 +112,8 @@ pub enum Evidence {
     Manual,
     /// LLVM's instruction definitions: the operation raises none (`mayRaiseFPException`).
     Llvm,
-    /// No document: as IEEE 754 has it for the operation that comes closest. A GPU may raise others.
+    /// No document: as IEEE 754 has it for the operation that comes closest, or as its closest relatives. A GPU may raise
+    /// others.
     Ieee,
 }
 
@@ -137,7 +138,8 @@ const SOURCES: Raised = (Exceptions::SOURCES, Ieee);
 const TO_INTEGER: Raised = (Exceptions::SOURCES.and(Exceptions::INEXACT), Ieee);
 const NOTHING: Raised = (Exceptions::NONE, Manual);
 const NOTHING_BY_LLVM: Raised = (Exceptions::NONE, Llvm);
-/// Copies of bits, and conversions that the documents say nothing of beside relatives that raise nothing.
+/// Copies of bits, and operations that no document has without exceptions but that only differ in format or in where a
+/// source comes from from others that raise nothing.
 const NOTHING_LIKE_OTHERS: Raised = (Exceptions::NONE, Ieee);
 
 impl Op {
@@ -235,7 +237,8 @@ fn vop2(op: Vop2) -> Raised {
     use Vop2::*;
     match op {
         v_min_f32 | v_max_f32 | v_min_legacy_f32 | v_max_legacy_f32 | v_min_f16 | v_max_f16 => SOURCES,
-        v_mac_f32 | v_madmk_f32 | v_madak_f32 | v_mac_legacy_f32 => NOTHING_BY_LLVM,
+        v_mac_f32 | v_madak_f32 | v_mac_legacy_f32 => NOTHING_BY_LLVM,
+        v_madmk_f32 => NOTHING_LIKE_OTHERS,
         v_cvt_pknorm_i16_f32 | v_cvt_pknorm_u16_f32 => NOTHING_BY_LLVM,
         v_cvt_pkaccum_u8_f32 => TO_INTEGER,
         _ => ARITHMETIC,
