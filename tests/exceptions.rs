@@ -6,7 +6,7 @@ use gcnjit::rt::{Mode, RegisterFile, Trap, trapsts};
 use gcnjit::{Device, Engine, Form, Module, RawCode, Target};
 use gcnjit_isa::Decoder;
 use gcnjit_translate::cfg::GuestBlock;
-use gcnjit_translate::{Machine, build};
+use gcnjit_translate::{AtEnd, Machine, build};
 
 const TARGETS: [Target; 4] = [Target::Gfx600, Target::Gfx700, Target::Gfx803, Target::Gfx900];
 
@@ -70,7 +70,8 @@ fn code_that_does_not_keep_exceptions_cannot_name_the_register() {
         let words = asm::assemble(text, target).unwrap();
         let inst = Decoder::new(target).decode(&words).unwrap();
         let guest = GuestBlock { instructions: vec![(0x1000, inst)] };
-        let machine = |exceptions| Machine { target, registers: RegisterFile::ALL, exceptions };
+        let (registers, at_end) = (RegisterFile::ALL, AtEnd::Registers);
+        let machine = |exceptions| Machine { target, registers, exceptions, at_end };
         let trap = build::block(&guest, machine(false), Mode(0)).err().expect("exceptions are not kept");
         assert!(matches!(*trap, Trap::Unimplemented { pc: 0x1000, what: trapsts::NOT_KEPT, .. }), "{trap}");
         assert!(build::block(&guest, machine(true), Mode(0)).is_ok());
