@@ -79,7 +79,9 @@ pub fn run<E: Engine>(
 ) -> Result<Stats, DispatchError> {
     check(launch).map_err(|what| DispatchError::Shader { kernel: launch.shader.code().name.clone(), what })?;
     let since = Instant::now();
-    let runner = Runner { engine, hardware, launch, options, view: hardware.memory.view(), order: Order::new() };
+    let view = hardware.memory.view();
+    let exceptions = view.names_trapsts();
+    let runner = Runner { engine, hardware, launch, options, view, exceptions, order: Order::new() };
     let (mut worker, mut wave, mut lds) = (engine.worker(), Wave::new(), Lds::default());
     let mut stats = Stats::default();
     for (number, start) in launch.waves.iter().enumerate() {
@@ -123,6 +125,8 @@ struct Runner<'a, E> {
     launch: &'a ShaderLaunch<'a>,
     options: &'a Options<'a>,
     view: View,
+    /// Whether its waves keep TRAPSTS.
+    exceptions: bool,
     order: Order,
 }
 
@@ -137,6 +141,7 @@ impl<E: Engine> Runner<'_, E> {
         wave.set_exec(start.exec);
         wave.sgpr[reg::M0] = start.m0;
         (wave.scc, wave.mode, wave.pc, wave.executed) = (0, shader.mode(), shader.entry(), 0);
+        wave.trapsts = 0;
         (wave.group, wave.index, wave.number) = ([0; 3], number as u32, number as u64);
         lds.reset(start.lds.len() as u32);
         lds.write(0, &start.lds);
@@ -150,6 +155,7 @@ impl<E: Engine> Runner<'_, E> {
             memory: &self.view,
             scratch: 0,
             registers: RegisterFile::of(shader.code().rsrc1, shader.target().generation()),
+            exceptions: self.exceptions,
             lds,
             gds: &self.hardware.gds,
             order: &self.order,
