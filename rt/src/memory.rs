@@ -653,6 +653,22 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
+    /// As [`View::load`] of four bytes, mostly aligned ones.
+    #[inline]
+    pub fn dword(&self, address: u64) -> Result<[u8; 4], Cause> {
+        let from = self.check(address, 4, false)?;
+        let mut data = [0; 4];
+        // SAFETY: `check` found the bytes in a range, which the view keeps mapped.
+        unsafe {
+            if from.addr() % 4 == 0 {
+                data = AtomicU32::from_ptr(from.cast()).load(Relaxed).to_ne_bytes();
+            } else {
+                copy_from_guest(from, &mut data);
+            }
+        }
+        Ok(data)
+    }
+
     /// As [`View::store`].
     #[inline]
     pub fn store(&self, address: u64, data: &[u8]) -> Result<(), Cause> {

@@ -22,27 +22,29 @@ pub struct Filter {
 
 impl Filter {
     /// Of no texels yet.
-    #[inline]
+    #[inline(always)]
     pub fn new(reduction: Reduction) -> Filter {
         Filter { reduction, sum: [0.0; 4], weight: 0.0, first: [0; 4], texels: 0 }
     }
 
-    /// Adds a texel, of components in f32, with its share; shares need not make 1. It is not 0: texels without a share
+    /// Adds texels, of components in f32, each with its share. Shares need not make 1; none is 0: texels without a share
     /// don't take part.
-    #[inline]
-    pub fn add(&mut self, texel: [u32; 4], weight: f64) {
-        self.texels += 1;
-        if self.texels == 1 {
-            self.first = texel;
+    #[inline(always)]
+    pub fn add(&mut self, texels: &[[u32; 4]], shares: &[f64]) {
+        if let (0, Some(first)) = (self.texels, texels.first()) {
+            self.first = *first;
         }
-        let numbers = texel.map(|bits| f64::from(f32::from_bits(bits)));
-        if self.reduction == Reduction::Blend {
-            self.weight += weight;
-            for (sum, number) in self.sum.iter_mut().zip(numbers) {
-                *sum += number * weight;
+        for (texel, share) in texels.iter().zip(shares) {
+            let numbers = texel.map(|bits| f64::from(f32::from_bits(bits)));
+            self.texels += 1;
+            if self.reduction == Reduction::Blend {
+                self.weight += share;
+                for (sum, number) in self.sum.iter_mut().zip(numbers) {
+                    *sum += number * share;
+                }
+            } else {
+                self.compare(numbers);
             }
-        } else {
-            self.compare(numbers);
         }
     }
 
@@ -57,7 +59,7 @@ impl Filter {
     }
 
     /// The components of the result.
-    #[inline]
+    #[inline(always)]
     pub fn finish(&self) -> [u32; 4] {
         if self.texels == 1 {
             return self.first;

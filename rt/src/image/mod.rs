@@ -258,12 +258,8 @@ impl Image {
     pub fn fetch(&self, memory: &Cursor<'_>, texel: Texel) -> Result<[u32; 4], Bad> {
         let address = self.address(texel);
         let mut element = [0; 16];
-        // That the length is known when this is compiled makes one load of the ordinary ones.
         let read = match self.format.bytes() {
-            1 => memory.read(address, &mut element[..1]),
-            2 => memory.read(address, &mut element[..2]),
-            4 => memory.read(address, &mut element[..4]),
-            8 => memory.read(address, &mut element[..8]),
+            4 => memory.dword(address).map(|dword| element[..4].copy_from_slice(&dword)),
             bytes => memory.read(address, &mut element[..bytes]),
         };
         read.map_err(|cause| Bad { cause, address })?;

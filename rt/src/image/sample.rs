@@ -78,7 +78,8 @@ pub fn sample<E: From<Unsupported>>(
     request: &Request,
     fetch: &mut impl FnMut(Texel) -> Result<[u32; 4], E>,
 ) -> Result<[u32; 4], E> {
-    let lookup = Lookup::new(image, sampler, request)?;
+    check(image)?;
+    let lookup = Lookup::new(image, sampler, request);
     let lod = Lod::needed(image, sampler, request);
     let filters = Filters::of(image, sampler, &lod);
     let points = if filters.aniso { lod.points } else { 1 };
@@ -109,7 +110,8 @@ pub fn gather<E: From<Unsupported>>(
     component: usize,
     fetch: &mut impl FnMut(Texel) -> Result<[u32; 4], E>,
 ) -> Result<[u32; 4], E> {
-    let lookup = Lookup::new(image, sampler, request)?;
+    check(image)?;
+    let lookup = Lookup::new(image, sampler, request);
     let place = lookup.nearest_level(request);
     let mut result = [0; 4];
     for (result, (column, row)) in result.iter_mut().zip([(0, 1), (1, 1), (1, 0), (0, 0)]) {
@@ -129,11 +131,12 @@ pub fn gather_row<const N: usize, E: From<Unsupported>>(
     request: &Request,
     fetch: &mut impl FnMut(Texel) -> Result<[u32; 4], E>,
 ) -> Result<[[u32; 4]; N], E> {
+    check(image)?;
     let mut result = [[0; 4]; N];
     for (i, result) in result.iter_mut().enumerate() {
         let mut moved = *request;
         moved.offset[0] = moved.offset[0].saturating_add(i as i8);
-        let lookup = Lookup::new(image, sampler, &moved)?;
+        let lookup = Lookup::new(image, sampler, &moved);
         let place = lookup.nearest_level(&moved);
         let [x, _] = place.taps(0, true);
         let [y, _] = place.taps(1, false);
@@ -151,6 +154,12 @@ pub fn level_of_detail(image: &Image, sampler: &Sampler, request: &Request) -> [
     let [(first, _), (_, second)] = lod.levels(sampler.mip_filter, last);
     let sampled = first as f32 + second as f32 / 256.0;
     [sampled.to_bits(), (lod.raw as f32 / 256.0).to_bits(), 0, 0]
+}
+
+/// Whether samplers can read the image.
+#[inline]
+fn check(image: &Image) -> Result<(), Unsupported> {
+    if image.dim.is_msaa() { Err(Unsupported::SampledMsaa) } else { Ok(()) }
 }
 
 /// The filters that apply to a sample.
@@ -205,11 +214,8 @@ struct Lookup<'a> {
 }
 
 impl<'a> Lookup<'a> {
-    #[inline]
-    fn new(image: &'a Image, sampler: &'a Sampler, request: &Request) -> Result<Lookup<'a>, Unsupported> {
-        if image.dim.is_msaa() {
-            return Err(Unsupported::SampledMsaa);
-        }
+    #[inline(always)]
+    fn new(image: &'a Image, sampler: &'a Sampler, request: &Request) -> Lookup<'a> {
         let is_cube = image.dim == Dim::Cube;
         let (slice, face) = slice(image, request.slice);
         let mut centre = request.coordinates.map(f64::from);
@@ -217,7 +223,7 @@ impl<'a> Lookup<'a> {
             centre = centre.map(|x| x - 1.0);
         }
         let unorm = image.format.is_unorm();
-        Ok(Lookup {
+        Lookup {
             image,
             sampler,
             offset: if is_cube { [0; 3] } else { request.offset.map(i32::from) },
@@ -227,11 +233,11 @@ impl<'a> Lookup<'a> {
             face,
             seamless: is_cube && !sampler.disable_cube_wrap && image.width == image.height,
             reference: request.reference.map(|x| if unorm { x.clamp(0.0, 1.0) } else { x }),
-        })
+        }
     }
 
     /// Where the request is in a level of the mip chain.
-    #[inline]
+    #[inline(always)]
     fn place(&self, level: u32, centre: [f64; 3]) -> Place<'_> {
         let size = self.image.size(level);
         let texels = |i: usize| if self.normalized { centre[i] * f64::from(size[i]) } else { centre[i] };
@@ -285,7 +291,7 @@ struct Place<'a> {
 
 impl Place<'_> {
     /// Adds the texels around the position to `filter`; their shares make `share` · 2^24.
-    #[inline]
+    #[inline(always)]
     fn blend<E: From<Unsupported>>(
         &self,
         filters: &Filters,
@@ -297,20 +303,22 @@ impl Place<'_> {
             return self.blend_cube(share, filter, fetch);
         }
         let (xs, ys) = (self.taps(0, filters.xy_linear), self.taps(1, filters.xy_linear));
+        // All are fetched before they are added: sums stay in the host's registers, and what was just written in pieces
+        // is not read as a whole.
+        let (mut texels, mut shares, mut count) = ([[0; 4]; 8], [0.0; 8], 0);
         for z in &self.depth(filters.z_linear) {
             for y in &ys {
-                let weight = y.weight * z.weight;
-                if weight == 0 {
-                    continue;
-                }
                 for x in &xs {
-                    if x.weight != 0 {
-                        let texel = self.texel(x.index, y.index, z.index, fetch)?;
-                        filter.add(texel, f64::from(x.weight * weight) * share);
+                    let weight = x.weight * y.weight * z.weight;
+                    if weight != 0 {
+                        texels[count] = self.texel(x.index, y.index, z.index, fetch)?;
+                        shares[count] = f64::from(weight) * share;
+                        count += 1;
                     }
                 }
             }
         }
+        filter.add(&texels[..count], &shares[..count]);
         Ok(())
     }
 
@@ -344,11 +352,11 @@ impl Place<'_> {
     ) -> Result<(), E> {
         let (face, size) = (self.lookup.face, self.size[0]);
         if let Some(texel) = cube::texel(face, x, y, size) {
-            filter.add(self.face_texel(texel, fetch)?, weight);
+            filter.add(&[self.face_texel(texel, fetch)?], &[weight]);
             return Ok(());
         }
         for texel in cube::corner(face, x, y, size) {
-            filter.add(self.face_texel(texel, fetch)?, weight / 3.0);
+            filter.add(&[self.face_texel(texel, fetch)?], &[weight / 3.0]);
         }
         Ok(())
     }
@@ -390,7 +398,7 @@ impl Place<'_> {
     }
 
     /// The texels along x or y.
-    #[inline]
+    #[inline(always)]
     fn taps(&self, axis: usize, linear: bool) -> [Tap; 2] {
         let lookup = self.lookup;
         if axis == 1 && !lookup.image.dim.has_rows() {
@@ -405,7 +413,7 @@ impl Place<'_> {
     }
 
     /// The texels along z, or the slice.
-    #[inline]
+    #[inline(always)]
     fn depth(&self, linear: bool) -> [Tap; 2] {
         match self.lookup.image.dim {
             Dim::D3 => self.taps(2, linear),
@@ -427,7 +435,7 @@ impl Place<'_> {
     }
 
     /// What a filter takes for the texel: its components, the border's, or the result of their comparison.
-    #[inline]
+    #[inline(always)]
     fn texel<E: From<Unsupported>>(
         &self,
         x: u32,

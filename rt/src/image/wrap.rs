@@ -41,7 +41,7 @@ pub struct Axis {
 
 impl Axis {
     /// The texel that holds `position`.
-    #[inline]
+    #[inline(always)]
     pub fn nearest(self, position: f64, truncate: bool) -> u32 {
         let cell = cell(self.near(position), truncate) + i64::from(self.offset);
         match self.clamp {
@@ -53,7 +53,7 @@ impl Axis {
     }
 
     /// The two texels whose centres are around `position`; their weights make [`WHOLE`].
-    #[inline]
+    #[inline(always)]
     pub fn linear(self, position: f64) -> [Tap; 2] {
         let fixed = fixed(self.near(position)) + (i64::from(self.offset) << 8);
         let end = i64::from(self.size) << 8;
@@ -66,7 +66,7 @@ impl Axis {
     }
 
     /// The same position, or one that has the same texels, within ±[`FAR`].
-    #[inline]
+    #[inline(always)]
     fn near(self, position: f64) -> f64 {
         if position.abs() <= FAR { position } else { self.far(position) }
     }
@@ -81,12 +81,13 @@ impl Axis {
     }
 
     /// The texel that stands for the one with number `index`.
-    #[inline]
+    #[inline(always)]
     fn texel(self, index: i64) -> u32 {
         let size = i64::from(self.size);
         if (0..size).contains(&index) { index as u32 } else { self.outside(index, size) }
     }
 
+    #[cold]
     fn outside(self, index: i64, size: i64) -> u32 {
         let reflected = if index < 0 { -1 - index } else { index };
         let inside = match self.clamp {
@@ -107,7 +108,7 @@ impl Axis {
 }
 
 /// The number of the texel that holds `position`, which may lie outside of the image but not beyond ±2^42.
-#[inline]
+#[inline(always)]
 pub fn cell(position: f64, truncate: bool) -> i64 {
     if truncate {
         let whole = position as i64;
@@ -119,31 +120,31 @@ pub fn cell(position: f64, truncate: bool) -> i64 {
 
 /// The number of the first of the two texels around `position`, which may lie outside of the image but not beyond
 /// ±2^42, and the second one's weight.
-#[inline]
+#[inline(always)]
 pub fn pair(position: f64) -> (i64, u32) {
     split(fixed(position))
 }
 
-#[inline]
+#[inline(always)]
 fn fixed(position: f64) -> i64 {
     nearest_integer(position * 256.0)
 }
 
 /// Texels have their values at their centres, half a texel after their edges.
-#[inline]
+#[inline(always)]
 fn split(fixed: i64) -> (i64, u32) {
     let from_centre = fixed - 128;
     (from_centre >> 8, (from_centre & 255) as u32)
 }
 
 /// `x`, which is below 2^51, to nearest even.
-#[inline]
+#[inline(always)]
 pub fn nearest_integer(x: f64) -> i64 {
     ((x + TO_INTEGER).to_bits()).wrapping_sub(TO_INTEGER.to_bits()) as i64
 }
 
 /// A number, 0 for NaN.
-#[inline]
+#[inline(always)]
 pub fn finite(x: f64) -> f64 {
     if x.is_nan() { 0.0 } else { x }
 }
