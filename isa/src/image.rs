@@ -92,7 +92,7 @@ pub struct ImageForm {
     pub bias: bool,
     /// Sampling: a value to compare depths with (`_c`).
     pub compare: bool,
-    /// Sampling: an upper limit of the level, the last value of the body (`_cl`).
+    /// Sampling: a lower limit of the level, the last value of the body (`_cl`).
     pub clamp: bool,
 }
 

@@ -34,26 +34,22 @@ impl Filter {
         if let (0, Some(first)) = (self.texels, texels.first()) {
             self.first = *first;
         }
-        for (texel, share) in texels.iter().zip(shares) {
-            let numbers = texel.map(|bits| f64::from(f32::from_bits(bits)));
-            self.texels += 1;
-            if self.reduction == Reduction::Blend {
-                self.weight += share;
-                for (sum, number) in self.sum.iter_mut().zip(numbers) {
-                    *sum += number * share;
-                }
-            } else {
-                self.compare(numbers);
-            }
+        if self.reduction == Reduction::Blend {
+            (self.sum, self.weight) = blend(self.sum, self.weight, texels, shares);
+        } else {
+            self.compare(texels);
         }
+        self.texels += texels.len() as u32;
     }
 
     /// Keeps the least or largest; the first of equal ones, and NaN only if there is nothing else.
-    fn compare(&mut self, numbers: [f64; 4]) {
-        for (best, number) in self.sum.iter_mut().zip(numbers) {
-            let better = if self.reduction == Reduction::Min { number < *best } else { number > *best };
-            if self.texels == 1 || best.is_nan() || better {
-                *best = number;
+    fn compare(&mut self, texels: &[[u32; 4]]) {
+        for (i, texel) in texels.iter().enumerate() {
+            for (best, number) in self.sum.iter_mut().zip(numbers(*texel)) {
+                let better = if self.reduction == Reduction::Min { number < *best } else { number > *best };
+                if (self.texels, i) == (0, 0) || best.is_nan() || better {
+                    *best = number;
+                }
             }
         }
     }
@@ -71,4 +67,22 @@ impl Filter {
             if result.is_nan() { DEFAULT_NAN.to_bits() } else { result.to_bits() }
         })
     }
+}
+
+/// Components as numbers.
+#[inline(always)]
+fn numbers(texel: [u32; 4]) -> [f64; 4] {
+    texel.map(|bits| f64::from(f32::from_bits(bits)))
+}
+
+/// A sum and its weight with more texels.
+#[inline(always)]
+fn blend(mut sum: [f64; 4], mut weight: f64, texels: &[[u32; 4]], shares: &[f64]) -> ([f64; 4], f64) {
+    for (texel, share) in texels.iter().zip(shares) {
+        weight += share;
+        for (sum, number) in sum.iter_mut().zip(numbers(*texel)) {
+            *sum += number * share;
+        }
+    }
+    (sum, weight)
 }

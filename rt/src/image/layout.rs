@@ -343,23 +343,26 @@ impl Layout {
     }
 
     /// Bytes from the image's first to the element of a texel.
-    #[inline]
+    #[inline(always)]
     pub(super) fn offset(&self, texel: Texel) -> u64 {
-        let Level { offset, row, slice, second } = self.levels[texel.level as usize % LEVELS];
+        let level = &self.levels[texel.level as usize % LEVELS];
         let (x, y, z) = (texel.x >> self.texels[0], texel.y >> self.texels[1], texel.z);
-        match &self.orders[usize::from(second)] {
+        match &self.orders[usize::from(level.second)] {
             Order::Rows => {
+                let before = u64::from(z) * level.slice + u64::from(y) * level.row;
                 let sample = u64::from(texel.sample) * self.plane;
-                offset + sample + u64::from(z) * slice + u64::from(y) * row + u64::from(x) * u64::from(self.element)
+                level.offset + sample + before + u64::from(x) * u64::from(self.element)
             }
-            Order::Blocks(block) => {
-                let [columns, rows, slices] = block.log2;
-                let inside = block.index([x, y, z, texel.sample]) * u64::from(self.element);
-                let before = u64::from(z >> slices) * slice + u64::from(y >> rows) * row;
-                // The last levels of gfx9 share a block.
-                (offset + before + (u64::from(x >> columns) << block.bytes)) + inside
-            }
+            Order::Blocks(block) => self.offset_in_blocks(level, block, [x, y, z, texel.sample]),
         }
+    }
+
+    fn offset_in_blocks(&self, level: &Level, block: &Block, at: [u32; 4]) -> u64 {
+        let ([x, y, z, _], [columns, rows, slices]) = (at, block.log2);
+        let inside = block.index(at) * u64::from(self.element);
+        let before = u64::from(z >> slices) * level.slice + u64::from(y >> rows) * level.row;
+        // The last levels of gfx9 share a block.
+        (level.offset + before + (u64::from(x >> columns) << block.bytes)) + inside
     }
 
     /// Bytes of the whole image.
