@@ -3,11 +3,16 @@
 //!
 //! A kernel's name says what it has: `sample_c_b_cl_o_2d`, `load_mip_cube_a16`, `store_2d_dmask6`.
 
-use gcnjit::isa::Gen;
+use gcnjit::interp::Touch;
+use gcnjit::interp::memory::Place;
+use gcnjit::interp::observe::Step;
+use gcnjit::isa::{Gen, Op};
+use gcnjit::lockstep::{self, Granularity, Outcome};
 use gcnjit::rt::image::sampler::{Compare, MipFilter, XyFilter};
 use gcnjit::rt::image::{self, Bad, Detail, Dim, Format, Gradients, Image, MicroTile, Request, Sampler, Shape};
 use gcnjit::rt::image::{Swizzle, Texel, Tiling};
-use gcnjit::{Arg, Buffer, Device, Engine, Module};
+use gcnjit::rt::{Env, Wave};
+use gcnjit::{Arg, Buffer, Device, Engine, Module, Observed, Observer};
 use half::f16;
 
 const LANES: usize = 64;
@@ -439,6 +444,57 @@ fn operands_are_where_llvm_puts_them() {
         assert!(module.kernels().count() >= 55, "{path}");
         for kernel in module.kernels() {
             ENGINES.iter().for_each(|engine| check(&device, &module, kernel, *engine));
+        }
+    }
+}
+
+/// Every instruction of a launch, and what image instructions said that they touched.
+#[derive(Default)]
+struct Touched(Vec<(usize, Place, usize)>);
+
+impl Observer for Touched {
+    fn after(&mut self, _: &Wave, step: &Step, _: &Env<'_>) {
+        if matches!(step.inst.op, Op::Mimg(_)) {
+            assert!(step.reads.vgprs().count() >= 2 && step.reads.sgprs().count() >= 8, "{:?}", step.reads);
+            let touch = |touch: &Touch| (touch.lane.expect("a lane"), touch.place, touch.bytes);
+            self.0.extend(step.touches.iter().map(touch));
+        }
+    }
+}
+
+/// Observers see the texels; in lockstep both engines do the same.
+#[test]
+fn tools_see_image_instructions() {
+    let device = Device::with_threads(1).expect("a device");
+    let path = format!("{}/kernels/image/image.gfx900.co", env!("CARGO_MANIFEST_DIR"));
+    let module = Module::open(&device, &path).expect("a module");
+    for kernel in ["load_2d", "store_2d", "atomic_add_2d", "sample_d_2d", "load_mip_cube_a16", "gather4_2d_dmask4"] {
+        let name = Name::parse(kernel);
+        let scene = Scene::new(&name, &device, Gen::Gfx9);
+        let all = values(&name, &scene.image);
+        let inputs: Vec<u32> = all.iter().flat_map(|values| operands(&name, values)).collect();
+        let (inputs, outputs) = (device.buffer_from(&inputs).unwrap(), device.buffer::<u32>(LANES * 4).unwrap());
+        let (resource, sampler) = (scene.image.encode(), sampler().encode(Gen::Gfx9));
+        let kernel = module.kernel(kernel).unwrap();
+        let launch = kernel.launch().grid(64).block(64).arg(&inputs).arg(&outputs);
+        let launch = launch.arg(Arg::value(&resource)).arg(Arg::value(&sampler)).prepare().unwrap();
+        match lockstep::run(&launch, Granularity::Instruction).unwrap() {
+            Outcome::Same { counts, .. } => assert!(counts.instructions > 10),
+            Outcome::Different(divergence) => panic!("{divergence}"),
+        }
+        let observed = Observed::new(Touched::default());
+        launch.run_with(&observed).unwrap();
+        let Touched(touched) = observed.into_observer();
+        let places = |lane: usize| touched.iter().filter(move |touch| touch.0 == lane).map(|touch| (touch.1, touch.2));
+        for (lane, values) in all.iter().enumerate() {
+            let seen: Vec<(Place, usize)> = places(lane).collect();
+            if name.samples() {
+                assert!((1..=8).contains(&seen.len()), "{} lane {lane}: {seen:?}", kernel.name());
+                continue;
+            }
+            let texel = scene.texel(&name, values);
+            let want = texel.map(|texel| (Place::Memory(scene.image.address(texel)), scene.image.format.bytes()));
+            assert_eq!(seen, Vec::from_iter(want), "{} lane {lane}", kernel.name());
         }
     }
 }
