@@ -56,6 +56,8 @@ pub enum Note {
     /// The hardware approximates the function; the executors come this many units in the last place close to the
     /// true value.
     Within(u8),
+    /// Filters texels: results are as precise as a sampler's fixed-point numbers.
+    Filters,
     /// What it returns is the machine's business: a clock, or where the wave runs.
     Host,
     /// Reads a register that is in no field.
@@ -101,6 +103,9 @@ pub enum Fidelity {
         /// The bound.
         ulps: u8,
     },
+    /// As precise as a sampler's fixed-point numbers, and the same bits in both executors on every host. The hardware
+    /// may round otherwise on the way.
+    Filtered,
     /// Whatever the host has to say: a clock, or where the wave runs.
     HostDefined,
 }
@@ -110,6 +115,7 @@ impl std::fmt::Display for Fidelity {
         match self {
             Fidelity::Exact => f.write_str("exact"),
             Fidelity::Approximate { ulps } => write!(f, "approximate, within {ulps} ulp"),
+            Fidelity::Filtered => f.write_str("filtered"),
             Fidelity::HostDefined => f.write_str("host-defined"),
         }
     }
@@ -156,6 +162,7 @@ impl OpInfo {
     pub fn fidelity(&self) -> Fidelity {
         let noted = self.notes.iter().find_map(|note| match note {
             Note::Within(ulps) => Some(Fidelity::Approximate { ulps: *ulps }),
+            Note::Filters => Some(Fidelity::Filtered),
             Note::Host => Some(Fidelity::HostDefined),
             _ => None,
         });

@@ -30,8 +30,15 @@ fn every_row_that_is_not_exact_is_in_the_document() {
     }
     let host = mnemonics(section(&document, "## Host-defined"));
     written.extend(host.into_iter().map(|name| (name, "host-defined".to_owned())));
+    let sampling = section(&document, "### Sampling");
     let rows = Op::all().filter_map(|op| match op.info().fidelity() {
         Fidelity::Exact => None,
+        Fidelity::Filtered => {
+            let forms = ["image_sample", "image_gather4", "image_get_lod"];
+            let named = forms.iter().any(|form| sampling.contains(form) && op.info().name.starts_with(form));
+            assert!(named, "'### Sampling' does not name {}", op.info().name);
+            None
+        }
         Fidelity::Approximate { ulps } => Some((op.info().name, format!("within {ulps}"))),
         Fidelity::HostDefined => Some((op.info().name, "host-defined".to_owned())),
     });

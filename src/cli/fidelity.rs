@@ -51,11 +51,12 @@ pub fn text(tracker: &Tracker, listing: &Listing<'_>) -> String {
 
 /// For programs.
 pub fn json(tracker: &Tracker, listing: &Listing<'_>) -> Value {
-    let (mut approximate, mut host) = (Vec::new(), Vec::new());
+    let (mut approximate, mut filtered, mut host) = (Vec::new(), Vec::new(), Vec::new());
     for Executed { op, fidelity, times } in tracker.executed() {
         let name = op.info().name;
         match fidelity {
             Fidelity::Approximate { ulps } => approximate.push(json!({ "op": name, "ulps": ulps, "times": times })),
+            Fidelity::Filtered => filtered.push(json!({ "op": name, "times": times })),
             _ => host.push(json!({ "op": name, "times": times })),
         }
     }
@@ -71,6 +72,7 @@ pub fn json(tracker: &Tracker, listing: &Listing<'_>) -> Value {
     json!({
         "exact": tracker.instructions() - inexact(tracker),
         "approximate": approximate,
+        "filtered": filtered,
         "host_defined": host,
         "reached": reached.collect::<Vec<_>>(),
     })

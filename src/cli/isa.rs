@@ -249,6 +249,7 @@ fn fidelity(fidelity: Fidelity) -> Value {
     match fidelity {
         Fidelity::Exact => json!({ "kind": "exact" }),
         Fidelity::Approximate { ulps } => json!({ "kind": "approximate", "ulps": ulps }),
+        Fidelity::Filtered => json!({ "kind": "filtered" }),
         Fidelity::HostDefined => json!({ "kind": "host-defined" }),
     }
 }

@@ -1,8 +1,8 @@
 //! How far a launch's results can be trusted to the bit.
 //!
 //! [`Tracker`] watches a launch (see [`Observed`](crate::Observed)). It counts the instructions that are approximate
-//! (within so many units in the last place) or host-defined, marks what they write, and follows the marks through
-//! registers, LDS and memory. A marked value that becomes an address, decides a branch or becomes EXEC is reported: there
+//! (within so many units in the last place), filtered by a sampler or host-defined, marks what they write, and follows
+//! the marks through registers, LDS and memory. A marked value that becomes an address, decides a branch or becomes EXEC is reported: there
 //! another machine may do something else altogether, not only come to slightly other numbers.
 //!
 //! Marks follow data: what an instruction computes from a marked value is marked, lane by lane. They do not follow
@@ -298,11 +298,26 @@ impl Flow<'_> {
             _ => &[0, 1, 2],
         };
         let m0 = if inst.reads(env.target).has_sgpr(124) { self.marks.sgprs[124] } else { 0 };
-        std::array::from_fn(|lane| {
+        let own: [Mark; LANES] = std::array::from_fn(|lane| {
             let active = inst.format == Format::Smem && lane == 0 || self.step.exec >> lane & 1 != 0;
-            let mark = |i: &usize| self.operand(inst.src[*i], inst.source_dwords(*i, env.target), lane);
+            let mark = |i: &usize| self.operand(inst.src[*i], self.source_dwords(*i, env), lane);
             if active { any(sources.iter().map(mark).chain([m0])) } else { 0 }
-        })
+        });
+        // A level of detail comes from all coordinates of a quad.
+        let quads = matches!(inst.op, Op::Mimg(op) if op.form().samples());
+        if quads { std::array::from_fn(|lane| any((0..4).map(|i| own[lane & !3 | i]))) } else { own }
+    }
+
+    /// Registers of a source. How many an image's address takes is not in the instruction's words: as many as were read
+    /// in a row.
+    fn source_dwords(&self, i: usize, env: &Env<'_>) -> u32 {
+        let inst = &self.step.effective;
+        match (inst.format, i, inst.src[i]) {
+            (Format::Mimg, 0, Operand::Vgpr(first)) => {
+                (first..=255).take_while(|v| self.step.reads.has_vgpr(*v)).count() as u32
+            }
+            _ => inst.source_dwords(i, env.target),
+        }
     }
 
     /// Carries marks to and from memory; the results of the instruction.
@@ -311,7 +326,7 @@ impl Flow<'_> {
         // Where a format decides what is where, all of an element belongs together.
         let mixed = inst.op.memory().is_some_and(|memory| memory.bytes == 0);
         let dwords = self.step.writes.vgprs().count().max(self.step.writes.sgprs().count()).max(1);
-        let mut loaded = vec![*addresses; dwords];
+        let mut loaded = vec![addresses.map(|mark| any([mark, self.own])); dwords];
         for touch in self.step.touches.iter().filter(|touch| touch.access != Access::Store) {
             let lane = touch.lane.unwrap_or(0);
             for (i, start) in (0..touch.bytes).step_by(4).enumerate() {
