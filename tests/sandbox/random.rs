@@ -152,7 +152,7 @@ fn fill(wave: &mut Wave, random: &mut Random, victim: &Victim) {
 }
 
 /// The top bits of the encodings, and how many they are.
-const ENCODINGS: [(u32, u32); 16] = [
+const ENCODINGS: [(u32, u32); 17] = [
     (0b10, 2),
     (0b1011, 4),
     (0b1_0111_1101, 9),
@@ -169,6 +169,7 @@ const ENCODINGS: [(u32, u32); 16] = [
     (0b11_0111, 6),
     (0b11_1000, 6),
     (0b11_1010, 6),
+    (0b11_1100, 6),
 ];
 
 /// The words of a random instruction that the executors know.
