@@ -1,6 +1,6 @@
 //! MIMG: image memory.
 //!
-//! [`crate::image`] finds out what a lane's registers say, [`gcnjit_rt::image`] what the bits of texels mean and how
+//! `crate::image` finds out what a lane's registers say, [`gcnjit_rt::image`] what the bits of texels mean and how
 //! samplers work. Here is what is between: components and DMASK, 16-bit components, the order of checks and accesses.
 //! A texel that is out of range reads 0, before the resource's selects, and is not written. DMASK's lowest bit is for
 //! the first component; a component without a register is 0 in memory. All memory is resident: TFE and LWE, which
