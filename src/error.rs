@@ -2,6 +2,7 @@
 
 use crate::check::Difference;
 use crate::module::Kernel;
+use gcnjit_rt::image::Unsupported;
 use gcnjit_rt::memory::MemoryError;
 use gcnjit_rt::printf::BadRecord;
 use gcnjit_rt::{ArgError, DispatchError, Fault, LoadError, Stopped, Trap};
@@ -83,6 +84,9 @@ pub enum Error {
     /// Translator and interpreter disagree.
     #[error(transparent)]
     Difference(Box<Difference>),
+    /// An image that a processor's descriptors can't describe.
+    #[error("image: {0}")]
+    Image(#[from] Unsupported),
     /// Device memory is used up, or the host refused it.
     #[error(transparent)]
     Memory(#[from] MemoryError),

@@ -83,6 +83,7 @@ mod device;
 pub mod error;
 pub mod fidelity;
 mod global;
+pub mod image;
 mod launch;
 mod listing;
 pub mod lockstep;

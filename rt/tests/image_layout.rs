@@ -116,6 +116,26 @@ fn no_two_texels_share_bytes() {
 }
 
 #[test]
+fn what_was_packed_unpacks() {
+    for generation in [Gen::Gfx6, Gen::Gfx7, Gen::Gfx9] {
+        for tiling in tilings(generation) {
+            for shape in [element(2), bc1()].into_iter().flat_map(|format| shapes(format, tiling)) {
+                let Ok(image) = Image::new(generation, 0, &shape) else { continue };
+                let plain: Vec<u8> = (0..image.plain_bytes()).map(|i| (i * 7 + i / 251) as u8).collect();
+                let memory = image.pack(&plain);
+                assert_eq!(image.unpack(&memory), plain, "{shape:?}");
+                // The second texel of the first row, and the first of the last slice.
+                let bytes = shape.format.bytes();
+                let second = image.address(Texel { x: image.format.block()[0], ..Texel::default() }) as usize;
+                if shape.samples == 1 {
+                    assert_eq!(memory[second..second + bytes], plain[bytes..2 * bytes], "{shape:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn descriptors_come_back() {
     for generation in Gen::ALL {
         for tiling in tilings(generation) {

@@ -7,6 +7,7 @@ use crate::cli::plan::{self, Plan, Step};
 use crate::cli::progress::Progress;
 use gcnjit::rt::code_object::ArgKind;
 use gcnjit::{Arg, Buffer, Device, Engine, Error, Kernel, Module, Names, Prepared, Stats, What};
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 /// A plan on a device: its buffers, and the kernels of its launches.
@@ -16,6 +17,8 @@ pub struct Runner<'a> {
     pub buffers: Vec<Buffer<u8>>,
     /// One a launch of the plan.
     kernels: Vec<Kernel>,
+    /// Descriptors in memory, by the launch and argument that take them.
+    objects: BTreeMap<(usize, usize), Buffer<u32>>,
     limits: Limits,
     /// Where messages of kernels go.
     pub console: Console,
@@ -73,8 +76,9 @@ impl<'a> Runner<'a> {
             let size = usize::try_from(buffer.size).unwrap_or(usize::MAX);
             device.buffer(size).map_err(|error| Failure::usage(format!("{}: {error}", buffer.name)))
         };
-        let buffers = plan.buffers.iter().map(allocate).collect::<Result<_, _>>()?;
-        Ok(Runner { plan, buffers, kernels, limits, console: Console::default() })
+        let buffers: Vec<Buffer<u8>> = plan.buffers.iter().map(allocate).collect::<Result<_, _>>()?;
+        let objects = objects(plan, device, &buffers)?;
+        Ok(Runner { plan, buffers, kernels, objects, limits, console: Console::default() })
     }
 
     /// The kernels of the launches, in order.
@@ -85,12 +89,13 @@ impl<'a> Runner<'a> {
     /// Lays out all arguments: for each launch of the plan, one or, if its index is among them, as many as it is
     /// repeated.
     pub fn prepare(&self, engine: Engine) -> Result<Vec<Vec<Prepared<'_>>>, Failure> {
-        let launches = self.plan.launches().zip(&self.kernels);
-        launches.map(|(launch, kernel)| self.prepare_launch(launch, kernel, engine)).collect()
+        let launches = self.plan.launches().zip(&self.kernels).enumerate();
+        launches.map(|(number, (launch, kernel))| self.prepare_launch(number, launch, kernel, engine)).collect()
     }
 
     fn prepare_launch<'s>(
         &'s self,
+        number: usize,
         launch: &'s plan::Launch,
         kernel: &'s Kernel,
         engine: Engine,
@@ -99,15 +104,17 @@ impl<'a> Runner<'a> {
         let different = if indexed { launch.count } else { 1 };
         let kinds: Vec<ArgKind> = kernel.args().map(|arg| arg.kind).collect();
         let prepare = |index: u32| {
-            let args = launch.args.iter().enumerate().map(|(i, arg)| self.argument(arg, kinds.get(i), index));
+            let args = launch.args.iter().enumerate();
+            let args = args.map(|(i, arg)| self.argument(arg, (number, i), kinds.get(i), index));
             let sized = kernel.launch().grid(launch.grid).block(launch.block).offset(launch.offset);
             Ok(self.limits.apply(sized.args(args).engine(engine)).printf(&self.console).prepare()?)
         };
         (0..different).map(prepare).collect()
     }
 
-    /// An argument as the library wants it. Eight bytes for a pointer are an address.
-    fn argument<'s>(&self, arg: &'s plan::Arg, kind: Option<&ArgKind>, index: u32) -> Arg<'s> {
+    /// An argument as the library wants it; `place` is its launch's number and its own. Eight bytes for a pointer are an
+    /// address.
+    fn argument<'s>(&self, arg: &'s plan::Arg, place: (usize, usize), kind: Option<&ArgKind>, index: u32) -> Arg<'s> {
         match arg {
             plan::Arg::Buffer { buffer, offset } => Arg::pointer(self.buffers[*buffer].address().wrapping_add(*offset)),
             plan::Arg::Lds(bytes) => Arg::lds(*bytes),
@@ -118,6 +125,9 @@ impl<'a> Runner<'a> {
                 }
                 _ => Arg::bytes(bytes.as_slice()),
             },
+            plan::Arg::Picture(_) | plan::Arg::Sampler(_) | plan::Arg::Object { .. } => {
+                Arg::pointer(self.objects[&place].address())
+            }
         }
     }
 
@@ -182,8 +192,13 @@ impl<'a> Runner<'a> {
                     }
                     repetition.time += start.elapsed();
                 }
-                Step::Dump { buffer, path } if outputs => {
-                    repetition.outputs.push(Staged::new(path, self.buffers[*buffer].read())?);
+                Step::Dump { buffer, picture, path } if outputs => {
+                    let bytes = self.buffers[*buffer].read();
+                    let contents = match picture {
+                        Some(picture) => self.plan.pictures[*picture].output(path, &bytes)?,
+                        None => bytes,
+                    };
+                    repetition.outputs.push(Staged::new(path, contents)?);
                 }
                 Step::Dump { .. } => {}
             }
@@ -207,6 +222,28 @@ impl<'a> Runner<'a> {
         }
         failure
     }
+}
+
+/// Puts the descriptors of a plan in memory, those of images with the addresses of their buffers.
+fn objects(
+    plan: &Plan,
+    device: &Device,
+    buffers: &[Buffer<u8>],
+) -> Result<BTreeMap<(usize, usize), Buffer<u32>>, Failure> {
+    let mut objects = BTreeMap::new();
+    for (number, launch) in plan.launches().enumerate() {
+        for (index, arg) in launch.args.iter().enumerate() {
+            let plan::Arg::Object { words, buffer } = arg else { continue };
+            let mut words = words.clone();
+            if let Some(buffer) = buffer {
+                let base = buffers[*buffer].address() >> 8;
+                words[0] = base as u32;
+                words[1] = words[1] & !0xff | (base >> 32) as u32 & 0xff;
+            }
+            objects.insert((number, index), device.buffer_from(&words)?);
+        }
+    }
+    Ok(objects)
 }
 
 fn add(sum: &mut Stats, stats: &Stats) {

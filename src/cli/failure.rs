@@ -37,7 +37,7 @@ fn code(error: &Error) -> u8 {
         Error::Fault(_) | Error::Difference(_) | Error::Printf { .. } | Error::Stopped(_) => FAULT,
         Error::Load { source: LoadError::Raw(_), .. } => USAGE,
         Error::Load { source: LoadError::NoKernel { .. } | LoadError::NoPart { wanted: Some(_), .. }, .. } => USAGE,
-        Error::Read { .. } | Error::Memory(_) => USAGE,
+        Error::Read { .. } | Error::Memory(_) | Error::Image(_) => USAGE,
         Error::Load { .. } | Error::Listing { .. } | Error::Unimplemented(_) | Error::Decode(_) | Error::Host(_) => {
             UNSUPPORTED
         }

@@ -62,7 +62,7 @@ impl Input {
         if let Some(recording) = Recording::read(&self.file)? {
             return self.replay(device, recording, start);
         }
-        let plan = self.plan()?;
+        let mut plan = self.plan()?;
         plan.outputs().try_for_each(|path| output::check(path))?;
         let start = Instant::now();
         let module = self.load(device, &self.file)?;
@@ -70,7 +70,9 @@ impl Input {
             return Err(Failure::usage(format!("{}: it is for {}, not for {gfx}", self.file, module.target())));
         }
         plan.launches().try_for_each(|launch| module.kernel(&launch.kernel).map(drop))?;
-        Ok(Opened { module, plan, build: start.elapsed() })
+        let build = start.elapsed();
+        plan.lay_out(module.target())?;
+        Ok(Opened { module, plan, build })
     }
 
     /// Loads a file in the way that the arguments say.
@@ -148,5 +150,5 @@ fn dumped(text: &str, plan: &Plan) -> Result<Step, String> {
     let (index, path) = text.split_once(':').ok_or("it has no ':'")?;
     let buffer = index.parse().ok().filter(|index| *index < plan.buffers.len());
     let buffer = buffer.ok_or_else(|| format!("the recording has {} buffers", plan.buffers.len()))?;
-    Ok(Step::Dump { buffer, path: PathBuf::from(path) })
+    Ok(Step::Dump { buffer, picture: None, path: PathBuf::from(path) })
 }

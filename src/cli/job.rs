@@ -36,7 +36,7 @@ fn add(line: &str, plan: &mut Plan) -> Result<(), String> {
             if path.is_empty() {
                 return Err("dump NAME PATH".to_owned());
             }
-            plan.steps.push(Step::Dump { buffer: find(name, plan)?, path: PathBuf::from(path) });
+            plan.steps.push(Step::Dump { buffer: find(name, plan)?, picture: None, path: PathBuf::from(path) });
         }
         _ => return Err(format!("'{word}' is none of buffer, launch, dump")),
     }

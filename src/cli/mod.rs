@@ -14,6 +14,7 @@ mod failure;
 mod fidelity;
 mod files;
 mod fuzz;
+mod image;
 mod info;
 mod input;
 mod isa;

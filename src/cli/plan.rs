@@ -1,7 +1,9 @@
 //! What `run` is to do, however it was asked: buffers, and launches and dumps in order.
 
 use crate::cli::failure::Failure;
-use gcnjit::Dims;
+use crate::cli::image::Picture;
+use gcnjit::rt::image::Sampler;
+use gcnjit::{Dims, Target};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -13,6 +15,8 @@ const PIECE: usize = 1 << 16;
 pub struct Plan {
     /// The buffers.
     pub buffers: Vec<Buffer>,
+    /// The images, whose texels are in buffers.
+    pub pictures: Vec<Picture>,
     /// What to do with them, in order.
     pub steps: Vec<Step>,
 }
@@ -37,6 +41,8 @@ pub enum Step {
     Dump {
         /// Index of the buffer.
         buffer: usize,
+        /// Index of the image that it holds, whose texels are written in plain order or as PNG.
+        picture: Option<usize>,
         /// The file.
         path: PathBuf,
     },
@@ -75,12 +81,47 @@ pub enum Arg {
     Bytes(Vec<u8>),
     /// The number of the launch, from 0 on, as an integer of so many bytes.
     Index(usize),
+    /// The image with this index; [`Plan::lay_out`] makes an object of it.
+    Picture(usize),
+    /// A sampler; likewise.
+    Sampler(Sampler),
+    /// The address of a descriptor in memory. If it is an image's, it lacks the address of the buffer.
+    Object {
+        /// Its dwords.
+        words: Vec<u32>,
+        /// Index of the buffer with the texels.
+        buffer: Option<usize>,
+    },
 }
 
 impl Plan {
     /// The launches.
     pub fn launches(&self) -> impl Iterator<Item = &Launch> {
         self.steps.iter().filter_map(|step| if let Step::Launch(launch) = step { Some(launch) } else { None })
+    }
+
+    /// Makes descriptors and memory contents of all images and samplers, as a processor wants them.
+    pub fn lay_out(&mut self, target: Target) -> Result<(), Failure> {
+        let Plan { buffers, pictures, steps } = self;
+        let mut objects = Vec::new();
+        for picture in pictures.iter_mut() {
+            let words = picture.lay_out(target, &mut buffers[picture.buffer])?;
+            objects.push(Arg::Object { words, buffer: Some(picture.buffer) });
+        }
+        for step in steps {
+            let Step::Launch(launch) = step else { continue };
+            for arg in &mut launch.args {
+                match arg {
+                    Arg::Picture(index) => *arg = objects[*index].clone(),
+                    Arg::Sampler(sampler) => {
+                        let words = sampler.encode(target.generation()).to_vec();
+                        *arg = Arg::Object { words, buffer: None };
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The output files.

@@ -14,7 +14,8 @@
 //! ```
 //!
 //! An argument is a u8 and what belongs to it: 0 a buffer (u64 index, u64 offset), 1 LDS (u32 bytes), 2 bytes, 3 the
-//! launch's index (u8 size). Output files are no part of a recording. Nothing that is read is trusted: every length and
+//! launch's index (u8 size), 4 a descriptor in memory (list of u32, list of u64: the index of an image's buffer or nothing
+//! for a sampler). Output files are no part of a recording. Nothing that is read is trusted: every length and
 //! index is checked, what is compressed may become [`LIMIT`] bytes, and memory grows with what was really read.
 
 use crate::cli::failure::{Failure, UNSUPPORTED};
@@ -194,6 +195,13 @@ impl<W: Write> Writer<W> {
                 self.bytes(bytes)
             }
             Arg::Index(size) => self.raw(&[3, *size as u8]),
+            Arg::Object { words, buffer } => {
+                self.raw(&[4])?;
+                self.list(words, |writer, word| writer.raw(&word.to_le_bytes()))?;
+                let buffer: Vec<u64> = buffer.iter().map(|buffer| *buffer as u64).collect();
+                self.list(&buffer, |writer, buffer| writer.raw(&buffer.to_le_bytes()))
+            }
+            Arg::Picture(_) | Arg::Sampler(_) => Err(io::Error::other("an image that was not laid out")),
         }
     }
 }
@@ -250,7 +258,7 @@ impl<R: Read> Reader<R> {
             1 => self.bare()?,
             kind => return self.wrong(format!("there is no code of kind {kind}")),
         };
-        let mut plan = Plan { buffers: self.list(Reader::buffer)?, steps: Vec::new() };
+        let mut plan = Plan { buffers: self.list(Reader::buffer)?, ..Plan::default() };
         let buffers = plan.buffers.len();
         plan.steps = self.list(|reader| reader.launch(buffers).map(Step::Launch))?;
         if self.from.read(&mut [0]).or_else(|error| self.wrong(error))? != 0 {
@@ -307,7 +315,21 @@ impl<R: Read> Reader<R> {
                 size @ (1 | 2 | 4 | 8) => Ok(Arg::Index(size.into())),
                 size => self.wrong(format!("a launch index of {size} bytes")),
             },
+            4 => self.object(buffers),
             kind => self.wrong(format!("there is no argument of kind {kind}")),
+        }
+    }
+}
+
+impl<R: Read> Reader<R> {
+    /// A descriptor: a sampler's of four dwords, or an image's of twelve and its buffer.
+    fn object(&mut self, buffers: usize) -> Result<Arg, String> {
+        let words = self.list(Reader::u32)?;
+        let buffer = self.list(Reader::u64)?;
+        match (words.len(), buffer.as_slice()) {
+            (4, []) => Ok(Arg::Object { words, buffer: None }),
+            (12, &[buffer]) if buffer < buffers as u64 => Ok(Arg::Object { words, buffer: Some(buffer as usize) }),
+            _ => self.wrong("a descriptor that is neither an image's nor a sampler's"),
         }
     }
 }
@@ -324,12 +346,17 @@ mod tests {
             Buffer { name: "argument 1".to_owned(), size: 16, contents: vec![0; 16] },
         ];
         let args = vec![Arg::Buffer { buffer: 1, offset: 4 }, Arg::Lds(64), Arg::Bytes(vec![1, 2, 3]), Arg::Index(4)];
+        let args = [args, vec![Arg::Object { words: vec![9; 12], buffer: Some(1) }]].concat();
         let (grid, block) = ([640, 480].into(), Dims::from(64));
         let launch = Launch { kernel: "k".to_owned(), grid, block, offset: [1, 2, 3], args, count: 5 };
         let start =
             Start { raw: true, sgprs: vec!["0=kernarg".to_owned()], group_ids: 1, vgpr_ids: 3, lds: 256, scratch: 0 };
         let code = Code::Bare { bytes: vec![0; 8], target: Target::Gfx803, start };
-        Recording { name: "some.bin".to_owned(), code, plan: Plan { buffers, steps: vec![Step::Launch(launch)] } }
+        Recording {
+            name: "some.bin".to_owned(),
+            code,
+            plan: Plan { buffers, steps: vec![Step::Launch(launch)], ..Plan::default() },
+        }
     }
 
     fn read(bytes: &[u8]) -> Result<Option<Recording>, Failure> {
@@ -393,7 +420,10 @@ mod tests {
                 let mut reader = Reader { from: bytes.as_slice(), at: 0 };
                 if let Ok(recording) = reader.recording() {
                     for launch in recording.plan.launches() {
-                        assert!(launch.args.iter().all(|arg| !matches!(arg, Arg::Buffer { buffer: 2.., .. })));
+                        assert!(launch.args.iter().all(|arg| !matches!(
+                            arg,
+                            Arg::Buffer { buffer: 2.., .. } | Arg::Object { buffer: Some(2..), .. }
+                        )));
                     }
                 }
             }

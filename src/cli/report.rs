@@ -131,7 +131,10 @@ pub fn results(runner: &Runner<'_>, plan: &Plan) -> Vec<String> {
 /// Name in the source and element type of a buffer, by the first launch that takes it.
 pub fn signature(runner: &Runner<'_>, plan: &Plan, index: usize) -> (String, String) {
     for (launch, kernel) in plan.launches().zip(runner.kernels()) {
-        let takes = |arg: &plan::Arg| matches!(arg, plan::Arg::Buffer { buffer, .. } if *buffer == index);
+        let takes = |arg: &plan::Arg| match arg {
+            plan::Arg::Buffer { buffer, .. } | plan::Arg::Object { buffer: Some(buffer), .. } => *buffer == index,
+            _ => false,
+        };
         let place = launch.args.iter().position(takes);
         if let Some(arg) = place.and_then(|place| kernel.args().nth(place)) {
             let ty = arg.type_name.clone().unwrap_or_default();

@@ -20,6 +20,7 @@ pub mod lod;
 pub mod sample;
 pub mod sampler;
 mod srgb;
+mod transfer;
 mod wrap;
 
 use crate::fault::Cause;
@@ -151,6 +152,8 @@ impl fmt::Display for Unsupported {
         }
     }
 }
+
+impl std::error::Error for Unsupported {}
 
 /// An access to an image that can't be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
