@@ -108,6 +108,8 @@ pub struct Kernarg {
     pub lds: u32,
     /// What is reached through slots.
     pub bindings: Vec<Binding>,
+    /// Images and samplers, likewise.
+    pub described: Vec<Described>,
     /// Addresses that a dispatch fills in.
     pub links: Vec<Link>,
 }
@@ -143,6 +145,17 @@ pub struct Binding {
     pub last: u64,
 }
 
+/// An image or sampler: what is in its slot is in an object in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Described {
+    /// The slot.
+    pub slot: Slot,
+    /// Guest address of the object.
+    pub object: u64,
+    /// Where in the segment it is told what it is.
+    pub offset: u32,
+}
+
 /// Most bytes of a kernarg segment; compilers allow a few KiB.
 pub const MAX_SEGMENT: u32 = 1 << 20;
 
@@ -165,7 +178,7 @@ pub fn layout(code: &KernelCode, values: &[Value<'_>], geometry: &Geometry) -> R
     }
     let mut segment = Segment { bytes: vec![0; code.kernarg_size as usize], links: Vec::new() };
     let mut lds = code.lds_size;
-    for (index, (arg, value)) in explicit.into_iter().zip(values).enumerate() {
+    for (index, (arg, value)) in explicit.iter().zip(values).enumerate() {
         segment.explicit(index, arg, value, &mut lds)?;
     }
     for arg in args {
@@ -174,7 +187,13 @@ pub fn layout(code: &KernelCode, values: &[Value<'_>], geometry: &Geometry) -> R
         }
     }
     let bindings = segment.bind(args, values)?;
-    Ok(Kernarg { bytes: segment.bytes, lds, bindings, links: segment.links })
+    let described = explicit.iter().zip(values).filter_map(|(arg, value)| match (arg.kind, value) {
+        (ArgKind::Described(slot), Value::Buffer(object)) => {
+            Some(Described { slot, object: *object, offset: arg.offset })
+        }
+        _ => None,
+    });
+    Ok(Kernarg { described: described.collect(), bytes: segment.bytes, lds, bindings, links: segment.links })
 }
 
 /// Puts the arguments of bare code one after the other.
@@ -225,6 +244,8 @@ impl Segment {
                 self.put(arg, &widen(bytes, element.into(), signed))
             }
             (ArgKind::Bound(_), Value::Buffer(_)) => Ok(()),
+            // What is told of it is written when its object is looked at; there has to be room.
+            (ArgKind::Described(_), Value::Buffer(_)) => self.put(arg, &[]),
             (ArgKind::Value | ArgKind::Widened { .. }, Value::Bytes(bytes)) => {
                 Err(ArgError::Size { index, name: name(), expected: arg.size, given: bytes.len() })
             }
@@ -310,6 +331,7 @@ fn expected(kind: ArgKind) -> &'static str {
         ArgKind::Value | ArgKind::Widened { .. } => "a value",
         ArgKind::Buffer | ArgKind::Bound(_) => "a buffer",
         ArgKind::DynamicLds => "an LDS pointer",
+        ArgKind::Described(_) => "an image or a sampler",
         ArgKind::Object => "the address of an image, sampler, pipe or queue",
         ArgKind::Hidden(_) => "hidden",
     }

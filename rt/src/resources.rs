@@ -1,8 +1,10 @@
-//! Buffer resources (V#), and the tables of them that Catalyst's kernels are given.
+//! Buffer resources (V#), and the tables of them, and of images and samplers, that Catalyst's kernels are given.
 
 use crate::code_object::{Abi, Kernel, Slot, UserSgpr};
 use crate::geometry::Geometry;
-use crate::kernarg::Kernarg;
+use crate::image::Sampler;
+use crate::image::sampler::{Clamp, XyFilter};
+use crate::kernarg::{Described, Kernarg};
 use crate::memory::{Allocation, Memory, MemoryError, Piece, View};
 use std::collections::BTreeMap;
 
@@ -31,6 +33,8 @@ fn resource(base: u64, stride: u32, records: u64) -> Resource {
 #[derive(Debug)]
 pub(crate) struct Resources {
     slots: BTreeMap<Slot, Place>,
+    /// Descriptors of images and, in four dwords, of samplers.
+    described: BTreeMap<Slot, [u32; 8]>,
     /// The tables; kept while the dispatch runs.
     memory: Option<Allocation>,
 }
@@ -53,27 +57,30 @@ mod table {
     pub const CONSTANTS: u64 = 256;
     pub const INTERNAL: u64 = CONSTANTS + ENTRY * Slot::COUNT as u64;
     pub const UAVS: u64 = INTERNAL + 2 * ENTRY;
-    pub const END: u64 = UAVS + UAV * Slot::COUNT as u64;
+    /// Entries like the UAVs'.
+    pub const IMAGES: u64 = UAVS + UAV * Slot::COUNT as u64;
+    pub const SAMPLERS: u64 = IMAGES + UAV * Slot::COUNT as u64;
+    /// Constant buffer 1.
+    pub const ARGUMENTS: u64 = SAMPLERS + ENTRY * Slot::COUNT as u64;
 }
 
 impl Resources {
-    /// Those of a launch whose kernarg segment, or constant buffer 1, is at `arguments`; `scratch` is its scratch's.
+    /// Those of a launch; `scratch` is its scratch's.
     pub(crate) fn new(
         kernel: &Kernel,
         geometry: &Geometry,
         kernarg: &Kernarg,
-        arguments: u64,
         scratch: Resource,
         memory: &Memory,
     ) -> Result<Resources, MemoryError> {
-        let mut resources = Resources { slots: BTreeMap::new(), memory: None };
+        let mut resources = Resources { slots: BTreeMap::new(), described: BTreeMap::new(), memory: None };
         let view = memory.view();
         for binding in &kernarg.bindings {
             let size = extent(&view, binding.base, binding.last);
             resources.slots.insert(binding.slot, Place { base: binding.base, size });
         }
         if kernel.code().abi == Abi::Amdcl {
-            resources.make_tables(kernel, geometry, kernarg, arguments, scratch, memory)?;
+            resources.make_tables(kernel, geometry, kernarg, scratch, memory)?;
         }
         Ok(resources)
     }
@@ -83,30 +90,71 @@ impl Resources {
         kernel: &Kernel,
         geometry: &Geometry,
         kernarg: &Kernarg,
-        arguments: u64,
         scratch: Resource,
         memory: &Memory,
     ) -> Result<(), MemoryError> {
-        let piece = Piece::constant(0, table::END);
-        let tables = Allocation::with_pieces(memory, table::END, &[piece])?;
+        let end = table::ARGUMENTS + kernarg.bytes.len() as u64;
+        let tables = Allocation::with_pieces(memory, end, &[Piece::constant(0, end)])?;
         let start = tables.address();
+        let mut arguments = kernarg.bytes.clone();
+        for argument in &kernarg.described {
+            self.describe(argument, &mut arguments, memory)?;
+        }
+        let generation = kernel.target().generation();
+        for &(slot, number) in &kernel.code().samplers {
+            let [w0, w1, w2, w3] = literal_sampler(number).encode(generation);
+            self.described.insert(slot, [w0, w1, w2, w3, 0, 0, 0, 0]);
+        }
+        memory.initialise(start, table::ARGUMENTS, &arguments)?;
         if let Some((slot, range)) = &kernel.code().constants {
             let base = kernel.loaded().base() + range.start;
             self.slots.insert(*slot, Place { base, size: range.end - range.start });
         }
         self.slots.insert(Slot::Const(0), Place { base: start, size: STATE_SIZE as u64 });
-        self.slots.insert(Slot::Const(1), Place { base: arguments, size: kernarg.bytes.len() as u64 });
+        self.slots.insert(Slot::Const(1), Place { base: start + table::ARGUMENTS, size: arguments.len() as u64 });
         memory.initialise(start, 0, &launch_state(geometry))?;
         memory.initialise(start, table::INTERNAL + table::ENTRY, bytemuck::bytes_of(&scratch))?;
         for &slot in self.slots.keys() {
             let at = match slot {
                 Slot::Const(number) => table::CONSTANTS + table::ENTRY * u64::from(number),
                 Slot::Uav(number) => table::UAVS + table::UAV * u64::from(number),
-                Slot::Argument(_) => continue,
+                Slot::Argument(_) | Slot::Image(_) | Slot::Sampler(_) => continue,
             };
             memory.initialise(start, at, bytemuck::bytes_of(&self.resource(slot)))?;
         }
+        for (slot, words) in &self.described {
+            let (at, len) = match *slot {
+                Slot::Uav(number) => (table::UAVS + table::UAV * u64::from(number), 8),
+                Slot::Image(number) => (table::IMAGES + table::UAV * u64::from(number), 8),
+                Slot::Sampler(number) => (table::SAMPLERS + table::ENTRY * u64::from(number), 4),
+                Slot::Const(_) | Slot::Argument(_) => continue,
+            };
+            memory.initialise(start, at, bytemuck::cast_slice(&words[..len]))?;
+        }
         self.memory = Some(tables);
+        Ok(())
+    }
+
+    /// Takes the descriptor from an argument's object, and tells the kernel what it is: of an image width, height, depth,
+    /// and type and order of its channels; of a sampler OpenCL's number for it.
+    fn describe(&mut self, argument: &Described, arguments: &mut [u8], memory: &Memory) -> Result<(), MemoryError> {
+        let mut object = [0u32; 12];
+        let is_sampler = matches!(argument.slot, Slot::Sampler(_));
+        let len = if is_sampler { 4 } else { 12 };
+        memory.read(argument.object, bytemuck::cast_slice_mut(&mut object[..len]))?;
+        let mut words = [0; 8];
+        words.copy_from_slice(&object[..8]);
+        self.described.insert(argument.slot, words);
+        let side = |word: u32, at: u32| (word >> at & 0x3fff) + 1;
+        let told: &[u32] = match is_sampler {
+            true => &[sampler_number([words[0], words[1], words[2], words[3]])],
+            false => {
+                let depth = (words[4] & 0x1fff) + 1;
+                &[side(words[2], 0), side(words[2], 14), depth, object[8], 0, 0, 0, object[9]]
+            }
+        };
+        let place = arguments.get_mut(argument.offset as usize..).into_iter().flatten();
+        place.zip(bytemuck::cast_slice::<u32, u8>(told)).for_each(|(byte, told)| *byte = *told);
         Ok(())
     }
 
@@ -119,6 +167,11 @@ impl Resources {
         }
     }
 
+    /// The descriptor of an image or sampler in a slot; zeroes, which are of neither, if there is none.
+    fn descriptor(&self, slot: Slot) -> [u32; 8] {
+        self.described.get(&slot).copied().unwrap_or_default()
+    }
+
     /// Puts what `value` asks for after the user SGPRs so far; `false` if it is none of these.
     pub(crate) fn push(&self, user: &mut Vec<u32>, value: UserSgpr) -> bool {
         let tables = self.memory.as_ref().map_or(0, Allocation::address);
@@ -129,10 +182,39 @@ impl Resources {
             UserSgpr::ConstTable => qword(tables + table::CONSTANTS),
             UserSgpr::UavTable => qword(tables + table::UAVS),
             UserSgpr::InternalTable => qword(tables + table::INTERNAL),
+            UserSgpr::ImageTable => qword(tables + table::IMAGES),
+            UserSgpr::SamplerTable => qword(tables + table::SAMPLERS),
+            UserSgpr::Image(slot) => user.extend(self.descriptor(slot)),
+            UserSgpr::Sampler(slot) => user.extend(&self.descriptor(slot)[..4]),
             _ => return false,
         }
         true
     }
+}
+
+/// The modes of OpenCL's numbers for samplers, from bit 1 on: none, repeat, clamp to edge, clamp, mirrored.
+const CLAMPS: [Clamp; 5] = [Clamp::LastTexel, Clamp::Wrap, Clamp::LastTexel, Clamp::Border, Clamp::Mirror];
+
+/// The sampler with a number: bit 0 coordinates are normalised, 1 to 3 what happens at edges, 4 nearest, 5 linear.
+fn literal_sampler(number: u32) -> Sampler {
+    let filter = if number & 0x20 != 0 { XyFilter::Bilinear } else { XyFilter::Point };
+    let clamp = CLAMPS.get((number >> 1 & 7) as usize).copied().unwrap_or_default();
+    Sampler {
+        clamp: [clamp; 3],
+        unnormalized: number & 1 == 0,
+        mag_filter: filter,
+        min_filter: filter,
+        max_lod: 0xfff,
+        ..Sampler::default()
+    }
+}
+
+/// The number of a sampler, as near as numbers go.
+fn sampler_number(words: [u32; 4]) -> u32 {
+    let sampler = Sampler::decode(words, gcnjit_isa::Gen::Gfx6);
+    let mode = CLAMPS.iter().skip(1).position(|clamp| *clamp == sampler.clamp[0]).map_or(0, |mode| mode as u32 + 1);
+    let filter = if sampler.mag_filter.is_linear() { 0x20 } else { 0x10 };
+    u32::from(!sampler.unnormalized) | mode << 1 | filter
 }
 
 /// Bytes from `base` to the end of what holds `last`; 0 if nothing does.
@@ -168,6 +250,18 @@ mod tests {
         assert_eq!((w3 & 7, w3 >> 12 & 7, w3 >> 15 & 15, w3 >> 30), (4, 7, 4, 0));
         assert_eq!(elements(16, 33)[1..3], [16 << 16, 3]);
         assert_eq!(bytes(0, 1 << 33)[2], u32::MAX);
+    }
+
+    #[test]
+    fn samplers_have_numbers() {
+        // 22: unnormalised, clamped, nearest.
+        let sampler = literal_sampler(22);
+        assert!(sampler.unnormalized && sampler.clamp == [Clamp::Border; 3] && !sampler.mag_filter.is_linear());
+        for number in [0x10, 0x12, 0x14, 0x17, 0x21, 0x25, 0x29] {
+            let words = literal_sampler(number).encode(gcnjit_isa::Gen::Gfx6);
+            let want = if number & 14 == 0 { number | 4 } else { number };
+            assert_eq!(sampler_number(words), want, "{number:#x}");
+        }
     }
 
     #[test]

@@ -203,9 +203,8 @@ impl Setup {
         let code = kernel.code();
         let control = Control::new(launch, scratch.lane_size, memory)?;
         let generation = kernel.target().generation();
-        let arguments = control.kernarg();
         let scratch_resource = scratch.resource(generation);
-        let resources = Resources::new(kernel, geometry, kernarg, arguments, scratch_resource, memory)?;
+        let resources = Resources::new(kernel, geometry, kernarg, scratch_resource, memory)?;
         let mut user = Vec::with_capacity(code.rsrc2.user_sgprs());
         for &value in &code.user_sgprs {
             match value {

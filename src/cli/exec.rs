@@ -120,7 +120,7 @@ impl<'a> Runner<'a> {
             plan::Arg::Lds(bytes) => Arg::lds(*bytes),
             plan::Arg::Index(size) => Arg::bytes(u64::from(index).to_le_bytes()[..*size].to_vec()),
             plan::Arg::Bytes(bytes) => match (kind, bytes.as_slice().try_into()) {
-                (Some(ArgKind::Buffer | ArgKind::Bound(_) | ArgKind::Object), Ok(address)) => {
+                (Some(ArgKind::Buffer | ArgKind::Bound(_) | ArgKind::Described(_) | ArgKind::Object), Ok(address)) => {
                     Arg::pointer(u64::from_le_bytes(address))
                 }
                 _ => Arg::bytes(bytes.as_slice()),

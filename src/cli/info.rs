@@ -48,7 +48,7 @@ fn kind(kind: ArgKind) -> &'static str {
         ArgKind::Value | ArgKind::Widened { .. } => "value",
         ArgKind::Buffer | ArgKind::Bound(_) => "buffer",
         ArgKind::DynamicLds => "lds",
-        ArgKind::Object => "object",
+        ArgKind::Described(_) | ArgKind::Object => "object",
         ArgKind::Hidden(_) => "hidden",
     }
 }

@@ -4,6 +4,7 @@
 
 mod writer;
 
+use gcnjit::image::{Clamp, Image, MicroTile, Sampler, Shape, Tiling, XyFilter, named};
 use gcnjit::rt::code_object::{Abi, ArgKind, Slot, UserSgpr};
 use gcnjit::{Arg, Device, Engine, Error, Module, Target};
 use std::path::PathBuf;
@@ -85,13 +86,62 @@ const ROTATE: Kernel = Kernel {
     rsrc2: 16 << 1 | 1 << 7 | 0x80 << 15,
 };
 
-/// A kernel of an image, which can be loaded and not launched.
+/// Copies a picture through a sampler of its own: image, UAV and arguments through tables, the width from an argument.
 const SAMPLE: Kernel = Kernel {
     name: "sample",
-    code: "s_endpgm",
-    metadata: ";image:picture:2D:RO:0:1:0\n;sampler:unknown_22:0:1:22\n",
+    code: "
+        s_load_dwordx8 s[16:23], s[2:3], 0x00       // image 0
+        s_load_dwordx8 s[24:31], s[8:9], 0x08       // UAV 1
+        s_load_dwordx4 s[32:35], s[10:11], 0x04     // constant buffer 1
+        s_waitcnt lgkmcnt(0)
+        s_buffer_load_dword s36, s[32:35], 0x00     // width
+        s_buffer_load_dword s37, s[32:35], 0x01     // height
+        v_cvt_f32_u32 v2, v0
+        v_cvt_f32_u32 v3, v1
+        s_waitcnt lgkmcnt(0)
+        v_cmp_gt_u32 vcc, s36, v0
+        s_and_saveexec_b64 s[12:13], vcc
+        v_cmp_gt_u32 vcc, s37, v1
+        s_and_saveexec_b64 s[12:13], vcc
+        s_cbranch_execz end
+        image_sample v[4:7], v[2:3], s[16:23], s[4:7] dmask:0xf unorm
+        s_waitcnt vmcnt(0)
+        image_store v[4:7], v[0:1], s[24:31] dmask:0xf unorm glc
+    end:
+        s_endpgm",
+    metadata: ";image:from:2D:RO:0:1:0\n;image:to:2D:WO:1:1:32\n;sampler:unknown_22:0:1:22\n",
     hwlocal: 0,
-    elements: &[[17, 0, 2, 2], [1, 0, 4, 4]],
+    elements: &[[17, 0, 2, 2], [1, 0, 4, 4], [23, 0, 8, 2], [20, 0, 10, 2]],
+    rsrc2: 12 << 1 | 1 << 11,
+};
+
+/// The mean of each element of a row and the next, by a sampler that the host gives: image and sampler in SGPRs.
+const BLEND: Kernel = Kernel {
+    name: "blend",
+    code: "
+        s_load_dwordx8 s[16:23], s[12:13], 0x00     // UAV 0
+        v_cvt_f32_u32 v1, v0
+        v_add_f32 v1, 1.0, v1
+        v_mov_b32 v2, 0.5
+        v_mov_b32 v3, 0
+        image_sample v4, v[1:2], s[0:7], s[8:11] dmask:0x1 unorm
+        s_waitcnt vmcnt(0) lgkmcnt(0)
+        v_mov_b32 v1, 0
+        image_store v4, v[0:1], s[16:23] dmask:0x1 unorm glc
+        s_endpgm",
+    metadata: ";image:from:2D:RO:0:1:0\n;image:to:2D:WO:0:1:32\n;value:how:u32:1:1:64\n;sampler:how:0:0:0\n",
+    hwlocal: 0,
+    elements: &[[0, 0, 0, 8], [1, 0, 8, 4], [23, 0, 12, 2]],
+    rsrc2: 14 << 1,
+};
+
+/// A kernel of a counter, which can be loaded and not launched.
+const COUNT: Kernel = Kernel {
+    name: "count",
+    code: "s_endpgm",
+    metadata: ";counter:total:32:0:1:0\n",
+    hwlocal: 0,
+    elements: &[],
     rsrc2: 8 << 1,
 };
 
@@ -106,7 +156,7 @@ fn file(name: &str) -> PathBuf {
 /// The file, after a check that it is what the writer writes.
 fn module(device: &Device, name: &str, is64: bool) -> Module {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-    let written = binary(&[SAXPY, ROTATE, SAMPLE], &constants(), is64);
+    let written = binary(&[SAXPY, ROTATE, SAMPLE, BLEND, COUNT], &constants(), is64);
     let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     if std::env::var_os("BLESS").is_some() {
         std::fs::write(file(name), &written).unwrap();
@@ -128,7 +178,7 @@ fn both(check: impl Fn(&Device, &Module, Engine)) {
 fn files_say_what_kernels_take() {
     both(|_, module, _| {
         assert_eq!(module.target(), Target::Gfx600);
-        assert_eq!(module.kernels().collect::<Vec<_>>(), ["rotate_kernel", "sample", "saxpy"]);
+        assert_eq!(module.kernels().collect::<Vec<_>>(), ["blend", "count", "rotate_kernel", "sample", "saxpy"]);
         let saxpy = module.kernel("saxpy").unwrap();
         assert_eq!((saxpy.code().abi, saxpy.code().rsrc1.float_mode()), (Abi::Amdcl, 0xc0));
         let kinds: Vec<_> = saxpy.args().map(|arg| arg.kind).collect();
@@ -190,12 +240,54 @@ fn lds_constants_and_small_scalars() {
 }
 
 #[test]
-fn what_there_is_not_is_an_error() {
+fn pictures_are_sampled_and_written() {
     both(|device, module, engine| {
-        let picture = device.buffer::<u32>(16).unwrap();
+        let rgba8 = named("rgba8u", Target::Gfx600).unwrap().format;
+        let tiled = Tiling::Micro(MicroTile::Thin);
+        let image = |shape: Shape| Image::new(device, Target::Gfx600, &shape).unwrap();
+        let (from, to) =
+            (image(Shape::plane(rgba8, 7, 5)), image(Shape { tiling: tiled, ..Shape::plane(rgba8, 7, 5) }));
+        let texels: Vec<u8> = (0..7 * 5 * 4).collect();
+        from.write(&texels);
         let kernel = module.kernel("sample").unwrap();
-        let error = kernel.launch().grid(64).engine(engine).arg(&picture).run().unwrap_err();
+        let kinds: Vec<_> = kernel.args().map(|arg| arg.kind).collect();
+        assert_eq!(kinds, [ArgKind::Described(Slot::Image(0)), ArgKind::Described(Slot::Uav(1))]);
+        kernel.launch().grid([8, 8]).block([8, 8]).engine(engine).arg(&from).arg(&to).run().unwrap();
+        assert_eq!(to.read(), texels, "{engine:?}");
+    });
+}
+
+#[test]
+fn samplers_are_arguments() {
+    both(|device, module, engine| {
+        let r32f = named("r32f", Target::Gfx600).unwrap().format;
+        let image = || Image::new(device, Target::Gfx600, &Shape::plane(r32f, 8, 1)).unwrap();
+        let (from, to) = (image(), image());
+        let values: Vec<f32> = (0..8u8).map(|i| f32::from(i * i)).collect();
+        from.write(bytemuck::cast_slice(&values));
+        let (linear, edge) = (XyFilter::Bilinear, [Clamp::LastTexel; 3]);
+        let how =
+            gcnjit::rt::image::Sampler { clamp: edge, mag_filter: linear, min_filter: linear, ..Default::default() };
+        let sampler = Sampler::new(device, Target::Gfx600, how).unwrap();
+        let kernel = module.kernel("blend").unwrap();
+        let launch = kernel.launch().grid(8).block(8).engine(engine).arg(&from).arg(&to);
+        launch.clone().arg(&sampler).run().unwrap();
+        let bytes = to.read();
+        let got: Vec<f32> = bytes.chunks(4).map(|bytes| f32::from_le_bytes(bytes.try_into().unwrap())).collect();
+        let want: Vec<f32> = (0..8).map(|i| (values[i] + values[(i + 1).min(7)]) / 2.0).collect();
+        assert_eq!(got, want, "{engine:?}");
+        // An address where there is no object, and a number in its place.
+        assert!(matches!(launch.clone().arg(Arg::pointer(0x1000)).run(), Err(Error::Launch { .. })));
+        assert!(matches!(launch.arg(22u32).run(), Err(Error::Arg { .. })));
+    });
+}
+
+#[test]
+fn what_there_is_not_is_an_error() {
+    both(|_, module, engine| {
+        let kernel = module.kernel("count").unwrap();
+        let error = kernel.launch().grid(64).engine(engine).run().unwrap_err();
         assert!(matches!(error, Error::Arg { .. }), "{error}");
-        assert!(error.to_string().contains("sample: the kernel needs images and samplers"), "{error}");
+        assert!(error.to_string().contains("count: the kernel needs atomic counters"), "{error}");
     });
 }

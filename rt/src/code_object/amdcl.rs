@@ -285,6 +285,7 @@ fn kernel(
         sgprs: Some(program.get(key::SGPRS)),
         vgprs: Some(vgprs),
         constants: constants.map(|range| (slot, range)),
+        samplers: metadata.samplers,
         missing: metadata.missing.or(missing),
         shader: None,
     })
@@ -312,6 +313,11 @@ fn user_sgprs(program: &Program) -> Result<(Vec<UserSgpr>, Option<&'static str>)
         let value = match (class, count) {
             (2, 4) => UserSgpr::Resource(Slot::Const(slot)),
             (4, 4) => UserSgpr::Resource(Slot::Uav(slot)),
+            (4, 8) => UserSgpr::Image(Slot::Uav(slot)),
+            (0, 8) => UserSgpr::Image(Slot::Image(slot)),
+            (1, 4) => UserSgpr::Sampler(Slot::Sampler(slot)),
+            (17, 2) => UserSgpr::ImageTable,
+            (19, 2) => UserSgpr::SamplerTable,
             (20, 2) => UserSgpr::ConstTable,
             (23, 2) => UserSgpr::UavTable,
             (24, 2) => UserSgpr::InternalTable,
@@ -327,7 +333,6 @@ fn user_sgprs(program: &Program) -> Result<(Vec<UserSgpr>, Option<&'static str>)
 
 fn missing_element(class: u32) -> &'static str {
     match class {
-        0 | 1 | 4 | 17 | 19 => "images and samplers",
         7..=9 => "GDS ranges",
         _ => "a user element of an unknown class",
     }

@@ -21,6 +21,8 @@ pub(super) struct Metadata {
     pub constants: bool,
     /// The UAV that they are reached through; otherwise it is constant buffer 2.
     pub constant_uav: Option<u16>,
+    /// The program's own samplers.
+    pub samplers: Vec<(Slot, u32)>,
     /// What the kernel needs that there is not.
     pub missing: Option<&'static str>,
 }
@@ -64,10 +66,8 @@ impl Metadata {
             "cbid" => self.constant_uav = Some(slot(fields.number(1)?)?),
             "value" => return self.add(fields, 5, value(fields)?),
             "pointer" => return self.add(fields, 5, pointer(fields, is64)?),
-            "image" => {
-                self.missing = Some("images and samplers");
-                return self.add(fields, 5, argument(fields, 32, ArgKind::Object));
-            }
+            "image" => return self.add(fields, 6, image(fields)?),
+            "sampler" => self.sampler(fields)?,
             "counter" => self.missing = Some("atomic counters"),
             "reflection" => {
                 if let (Some(arg), Ok(name)) = (self.args.get_mut(fields.number(1)? as usize), fields.text(2)) {
@@ -76,6 +76,21 @@ impl Metadata {
             }
             _ => {}
         }
+        Ok(())
+    }
+
+    /// `;sampler:NAME:ID:LOC:VALUE`: the program's own if LOC is 1, otherwise the argument with the name, which has a line
+    /// as a value before.
+    fn sampler(&mut self, fields: &Fields<'_>) -> Result<(), &'static str> {
+        let slot = Slot::Sampler(slot(fields.number(2)?)?);
+        if fields.number(3)? == 1 {
+            self.samplers.push((slot, fields.number(4)?));
+            return Ok(());
+        }
+        let name = fields.text(1)?;
+        let arg = self.args.iter_mut().find(|arg| arg.name.as_deref() == Some(name));
+        let arg = arg.filter(|arg| arg.size == 4).ok_or("there is no argument for the sampler")?;
+        arg.kind = ArgKind::Described(slot);
         Ok(())
     }
 
@@ -133,6 +148,18 @@ fn value(fields: &Fields<'_>) -> Result<Arg, &'static str> {
     Ok(argument(fields, size, kind))
 }
 
+/// `;image:NAME:DIM:RO|WO|RW:ID:cb:OFFSET`: what is written is a UAV.
+fn image(fields: &Fields<'_>) -> Result<Arg, &'static str> {
+    let id = slot(fields.number(4)?)?;
+    let (slot, access) = match fields.text(3)? {
+        "RO" => (Slot::Image(id), Access::ReadOnly),
+        "WO" => (Slot::Uav(id), Access::WriteOnly),
+        "RW" => (Slot::Uav(id), Access::ReadWrite),
+        _ => return Err("the image's access is unknown"),
+    };
+    Ok(Arg { access, ..argument(fields, 32, ArgKind::Described(slot)) })
+}
+
 /// `;pointer:NAME:TYPE:1:cb:OFFSET:SPACE:ID:ALIGN:RO|RW:VOLATILE:RESTRICT`.
 fn pointer(fields: &Fields<'_>, is64: bool) -> Result<Arg, &'static str> {
     let id = fields.number(7)?;
@@ -173,6 +200,20 @@ mod tests {
         ];
         assert_eq!(kinds, want);
         assert_eq!(metadata.args[0].type_name.as_deref(), Some("uint"));
+    }
+
+    #[test]
+    fn images_and_samplers_have_slots() {
+        let text = ";image:from:2D:RO:3:1:0\n;image:to:2D:WO:1:1:32\n;value:how:u32:1:1:64\n;sampler:how:2:0:0\n\
+                    ;sampler:unknown_22:0:1:22\n";
+        let metadata = Metadata::parse(text.as_bytes(), false).unwrap();
+        let kinds: Vec<_> = metadata.args.iter().map(|arg| (arg.kind, arg.offset, arg.size)).collect();
+        let of = ArgKind::Described;
+        let want = [(of(Slot::Image(3)), 0, 32), (of(Slot::Uav(1)), 32, 32), (of(Slot::Sampler(2)), 64, 4)];
+        assert_eq!((kinds.as_slice(), metadata.size), (&want[..], 80));
+        assert_eq!(metadata.samplers, [(Slot::Sampler(0), 22)]);
+        assert!(Metadata::parse(b";sampler:other:2:0:0", false).is_err());
+        assert!(Metadata::parse(b";image:a:2D:XX:3:1:0", false).is_err());
     }
 
     #[test]

@@ -289,6 +289,7 @@ fn kernel(
         sgprs: metadata.sgprs,
         vgprs: metadata.vgprs,
         constants: None,
+        samplers: Vec::new(),
         missing: None,
         shader: None,
     })

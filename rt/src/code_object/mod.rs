@@ -276,17 +276,29 @@ pub enum UserSgpr {
     UavTable,
     /// Address of the driver's own table, two SGPRs: its entry 1 is the V# of the scratch memory.
     InternalTable,
+    /// Address of the table of images that are read, two SGPRs.
+    ImageTable,
+    /// Address of the table of samplers, two SGPRs.
+    SamplerTable,
+    /// T# of the image in a slot, eight SGPRs.
+    Image(Slot),
+    /// S# in a slot, four SGPRs.
+    Sampler(Slot),
     /// This number, one SGPR.
     Constant(u32),
     /// Nothing, in so many SGPRs.
     Undefined(u8),
 }
 
-/// What a buffer resource describes.
+/// What a descriptor is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Slot {
-    /// A UAV: a buffer that can be written.
+    /// A UAV: a buffer or an image that can be written.
     Uav(u16),
+    /// An image that is read.
+    Image(u16),
+    /// A sampler.
+    Sampler(u16),
     /// A constant buffer. 0 tells of the launch, 1 has the arguments, the others have elements of 16 bytes.
     Const(u16),
     /// The argument of bare code with this place.
@@ -302,7 +314,8 @@ impl UserSgpr {
     /// How many SGPRs it takes.
     pub const fn dwords(self) -> usize {
         match self {
-            UserSgpr::PrivateSegmentBuffer | UserSgpr::Resource(_) => 4,
+            UserSgpr::PrivateSegmentBuffer | UserSgpr::Resource(_) | UserSgpr::Sampler(_) => 4,
+            UserSgpr::Image(_) => 8,
             UserSgpr::PrivateSegmentSize | UserSgpr::GroupCount(_) | UserSgpr::Constant(_) => 1,
             UserSgpr::Undefined(count) => count as usize,
             _ => 2,
@@ -351,6 +364,8 @@ pub struct KernelCode {
     pub vgprs: Option<u32>,
     /// A part of the image that is reached through a slot.
     pub constants: Option<(Slot, Range<u64>)>,
+    /// Samplers that the program has itself: the slot, and OpenCL's number for what it does.
+    pub samplers: Vec<(Slot, u32)>,
     /// What it needs that this runtime has not; it can be loaded and not launched.
     pub missing: Option<&'static str>,
     /// What there is to say of a shader; `None` for a compute kernel.
@@ -492,6 +507,9 @@ pub enum ArgKind {
     DynamicLds,
     /// Address of an image, sampler, pipe or queue object.
     Object,
+    /// Address of an image's or sampler's object, whose descriptor is reached through a slot: the argument says what
+    /// sizes and format the image has, or what the sampler does.
+    Described(Slot),
     /// Filled in by the runtime.
     Hidden(Hidden),
 }

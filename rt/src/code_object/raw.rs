@@ -66,6 +66,7 @@ impl RawCode {
             sgprs: None,
             vgprs: None,
             constants: None,
+            samplers: Vec::new(),
             missing: None,
             shader: None,
         };
