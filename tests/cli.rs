@@ -430,7 +430,7 @@ fn info_and_run_take_every_container() {
             "saxpy.zstd.hipfb",
             &["gfx803, from a bundle of host-x86_64-unknown-linux--, hipv4-amdgcn-amd-amdhsa--gfx803"],
         ),
-        ("tahiti.amdcl", &["gfx600", "Catalyst OpenCL 1.2", "needs       images", "exactly 128", "float* x"]),
+        ("tahiti.amdcl", &["gfx600", "Catalyst OpenCL 1.2", "needs       atomic counters", "exactly 128", "float* x"]),
     ] {
         let text = line(format!("info {}", container(name))).good().stdout;
         parts.iter().for_each(|part| assert!(text.contains(part), "{part} is not in {text}"));

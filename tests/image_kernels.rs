@@ -285,7 +285,7 @@ fn wrong_images_are_refused() {
         (format!("image:rgba8,2,2:{}", files.name("short")), "7 bytes, the image 16"),
         ("sampler:cubic".to_owned(), "'cubic' is none of"),
     ] {
-        let done = gcnjit(&run_args(Target::Gfx900, "resample", "16,4", &[arg.clone()]));
+        let done = gcnjit(&run_args(Target::Gfx900, "resample", "16,4", std::slice::from_ref(&arg)));
         let message = String::from_utf8_lossy(&done.stderr).into_owned();
         assert_eq!(done.status.code(), Some(2), "{arg}: {message}");
         assert!(message.contains(what), "{arg}: {message}");
