@@ -274,6 +274,7 @@ fn shader(function: Function, entry: u64, segments: &[Segment]) -> Result<Kernel
         sgprs: None,
         vgprs: None,
         constants: None,
+        samplers: Vec::new(),
         missing: Some("a graphics pipeline: it is a shader"),
         shader: Some(ShaderCode { stage, registers }),
     })
