@@ -11,7 +11,7 @@
 //!   flushed; tiny is what [`crate::fp`] flushes.
 //! - A result that passes through omod raises what the multiplication does. Clamp raises nothing.
 //!
-//! [`Watch`] collects them: bodies say what they raise with [`Fp::note`], which does nothing unless TRAPSTS is kept, the
+//! [`Watch`] collects them: bodies say what they raise with `Fp::note`, which does nothing unless TRAPSTS is kept, the
 //! row raises anything and the lane is enabled.
 
 use crate::fp::{Float, Fp, Rules, apf, convert, flush, is_tiny, soft};

@@ -190,7 +190,7 @@ pub struct Request {
     pub kind: Kind,
     /// The format of its sources.
     pub width: Width,
-    /// How it rounds and flushes, as [`fenv::rules`] has it.
+    /// How it rounds and flushes, as [`crate::fenv::rules`] has it.
     pub rules: u32,
     /// Whether the source of a conversion is flushed, which may be another's rule.
     pub from_flush_in: bool,
