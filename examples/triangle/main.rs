@@ -12,13 +12,15 @@ use std::io::BufWriter;
 use std::time::Instant;
 
 const SIZE: [usize; 2] = [960, 540];
+/// Levels of the texture.
+const LEVELS: u32 = 7;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let target = std::env::args().nth(1).unwrap_or("gfx900".to_owned());
     let device = Device::new()?;
-    let file = format!("{}/kernels/graphics/colour.{target}.so", env!("CARGO_MANIFEST_DIR"));
+    let file = format!("{}/kernels/graphics/texture.{target}.so", env!("CARGO_MANIFEST_DIR"));
     let start = Instant::now();
-    let frame = scene::render(&device, &file, Engine::Jit, SIZE, &[])?;
+    let frame = scene::render(&device, &file, Engine::Jit, SIZE, Some(LEVELS))?;
     println!("{} by {} pixels in {:.1} ms", SIZE[0], SIZE[1], start.elapsed().as_secs_f64() * 1e3);
     save("triangle.png", &frame)
 }

@@ -1,6 +1,11 @@
 //! What there is to see: a triangle that lies on the ground, and a cube above it.
 
 use crate::raster::{Draw, Frame, Pipeline};
+use gcnjit::isa::Gen;
+use gcnjit::rt::image::descriptor::Shape;
+use gcnjit::rt::image::format::Format;
+use gcnjit::rt::image::sampler::{MipFilter, Sampler, XyFilter};
+use gcnjit::rt::image::{Image, Texel};
 use gcnjit::{Buffer, Device, Engine, Error, Module};
 
 /// Position, texture coordinates, colour.
@@ -88,8 +93,62 @@ pub fn resource(buffer: &Buffer<f32>, stride: u32, gfx8: bool) -> [u32; 4] {
     [base as u32, (base >> 32) as u32 | stride << 16, records, SELECTS | FLOAT | FORMAT_32_32_32_32]
 }
 
-/// Draws the scene with the shaders of a file. `texture` is what the pixel shader has before M0: a T# and an S#, or
-/// nothing.
+/// Columns and rows of the texture.
+pub const TEXTURE: usize = 64;
+
+/// A texel of the texture: a board of eight by eight squares with a hole.
+pub fn texel(x: usize, y: usize) -> [u8; 4] {
+    let from_middle = |at: usize| (2 * at as i32 + 1 - TEXTURE as i32).pow(2);
+    let hole = from_middle(x) + from_middle(y) < 26 * 26;
+    let [r, g, b] = if (x / 8 + y / 8).is_multiple_of(2) { [250, 240, 220] } else { [90, 60, 110] };
+    [r, g, b, if hole { 0 } else { 255 }]
+}
+
+/// A texture on a device: the memory, and the T# and S# that a pixel shader wants.
+pub struct Texture {
+    _memory: Buffer<u8>,
+    descriptors: Vec<u32>,
+}
+
+/// The texture with this many levels, each with the averages of the one before.
+fn texture(device: &Device, generation: Gen, levels: u32) -> Result<Texture, Error> {
+    const DATA_8_8_8_8: u8 = 10;
+    const UNORM: u8 = 0;
+    let format = Format::new(DATA_8_8_8_8, UNORM, generation).expect("a format of all generations");
+    let shape = Shape { levels, ..Shape::plane(format, TEXTURE as u32, TEXTURE as u32) };
+    let at = |base: u64| Image::new(generation, base, &shape).expect("a linear image at a multiple of 256");
+    let memory = device.buffer::<u8>(at(0).bytes() as usize + 255)?;
+    let base = memory.address().next_multiple_of(256);
+    let image = at(base);
+    let mut texels: Vec<[u8; 4]> = (0..TEXTURE * TEXTURE).map(|at| texel(at % TEXTURE, at / TEXTURE)).collect();
+    for level in 0..levels {
+        let size = TEXTURE >> level;
+        for (at, bytes) in texels.iter().enumerate() {
+            let (x, y) = ((at % size) as u32, (at / size) as u32);
+            let address = image.address(Texel { x, y, z: 0, level, sample: 0 });
+            memory.write_at((address - memory.address()) as usize, bytes);
+        }
+        texels = halved(&texels, size);
+    }
+    let last = if levels > 1 { MipFilter::Linear } else { MipFilter::None };
+    let (filter, max_lod) = (XyFilter::Bilinear, 256 * (levels as u16 - 1));
+    let sampler = Sampler { mag_filter: filter, min_filter: filter, mip_filter: last, max_lod, ..Sampler::default() };
+    let descriptors = image.encode().into_iter().chain(sampler.encode(generation)).collect();
+    Ok(Texture { _memory: memory, descriptors })
+}
+
+/// The next level of a square one.
+fn halved(texels: &[[u8; 4]], size: usize) -> Vec<[u8; 4]> {
+    let half = size / 2;
+    let average = |at: usize| {
+        let first = at / half * 2 * size + at % half * 2;
+        let four = [first, first + 1, first + size, first + size + 1].map(|at| texels[at]);
+        std::array::from_fn(|c| (four.iter().map(|texel| u32::from(texel[c])).sum::<u32>() / 4) as u8)
+    };
+    (0..half * half).map(average).collect()
+}
+
+/// Draws the scene with the shaders of a file, whose pixel shader wants a texture with so many levels, or none.
 ///
 /// # Errors
 /// Those of loading and launching.
@@ -98,19 +157,22 @@ pub fn render(
     file: &str,
     engine: Engine,
     [width, height]: [usize; 2],
-    texture: &[u32],
+    levels: Option<u32>,
 ) -> Result<Frame, Error> {
     let module = Module::open(device, file)?;
     let pipeline = Pipeline::new(&module, engine)?;
-    let gfx8 = module.target().generation() == gcnjit::isa::Gen::Gfx8;
+    let generation = module.target().generation();
+    let texture = levels.map(|levels| texture(device, generation, levels)).transpose()?;
+    let pixel_sgprs = texture.as_ref().map_or(&[][..], |texture| &texture.descriptors);
     let mut frame = Frame::new(width, height, SKY);
     for (vertices, matrix) in objects(width, height) {
-        let (buffer, matrix) =
-            (device.buffer_from(vertices.as_flattened())?, device.buffer_from(matrix.as_flattened())?);
+        let buffer = device.buffer_from(vertices.as_flattened())?;
+        let matrix = device.buffer_from(matrix.as_flattened())?;
         let address = [matrix.address() as u32, (matrix.address() >> 32) as u32];
-        let vertex_sgprs: Vec<u32> = resource(&buffer, 32, gfx8).into_iter().chain(address).collect();
+        let vertex_sgprs: Vec<u32> =
+            resource(&buffer, 32, generation == Gen::Gfx8).into_iter().chain(address).collect();
         let (vertices, parameters) = (vertices.len(), 2);
-        frame.draw(&pipeline, &Draw { vertex_sgprs: &vertex_sgprs, pixel_sgprs: texture, vertices, parameters })?;
+        frame.draw(&pipeline, &Draw { vertex_sgprs: &vertex_sgprs, pixel_sgprs, vertices, parameters })?;
     }
     Ok(frame)
 }
