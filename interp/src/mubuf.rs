@@ -9,9 +9,10 @@
 //! swizzled: (index / is · stride + offset / es · es) · is + index % is · es + offset % es
 //! ```
 //!
-//! with index stride `is` and element size `es`, plus base and the SGPR offset. Range check, dword by dword: a raw
-//! buffer (stride 0) holds `records` bytes after the SGPR offset; a structured one `records` records (gfx8: bytes), of
-//! which an indexed access may touch no more than `stride` bytes. What is out of range reads zero and is not written.
+//! with index stride `is` and element size `es`, plus base and the SGPR offset. Range check, dword by dword: where
+//! [`records`](Resource::records) are bytes, the SGPR offset and the address end at or before them; where they are
+//! records, the index is below them, and an indexed access touches no more than the `stride` bytes of its record. What
+//! is out of range reads zero and is not written.
 //! A load with the LDS bit puts a dword a lane, M0's low half on, into LDS.
 //! addr64 (gfx6, gfx7) adds a 64-bit VGPR address to the base instead, unchecked and unswizzled. Unaligned accesses
 //! are made as they are, as HSA sets the memory up.
@@ -35,7 +36,7 @@ pub struct Resource {
     pub base: u64,
     /// Bytes from record to record.
     pub stride: u32,
-    /// Records, or bytes.
+    /// Records, or bytes: what an instruction takes it for, [`Resource::counts_bytes`] says.
     pub records: u32,
     /// Element size in bytes, if the buffer is swizzled.
     pub swizzle: Option<u32>,
@@ -43,8 +44,6 @@ pub struct Resource {
     pub index_stride: u32,
     /// The lane's number is added to the index.
     pub add_tid: bool,
-    /// `records` counts bytes even with a stride.
-    pub in_bytes: bool,
 }
 
 impl Resource {
@@ -62,8 +61,18 @@ impl Resource {
             swizzle: (w1 >> 31 != 0).then_some(element),
             index_stride: 8 << (w3 >> 21 & 3),
             add_tid,
-            in_bytes: generation == Gen::Gfx8,
         }
+    }
+
+    /// Whether `records` are bytes to a vector instruction with or without `idxen`. Without a stride they are; the SI
+    /// manual (8.1.5.3) knows no other case. Of gfx8 and gfx9, Mesa (si_make_buffer_descriptor) and PAL have the others.
+    fn counts_bytes(&self, generation: Gen, idxen: bool) -> bool {
+        let with_stride = match generation {
+            Gen::Gfx6 | Gen::Gfx7 => false,
+            Gen::Gfx8 => self.swizzle.is_none(),
+            Gen::Gfx9 => !idxen,
+        };
+        self.stride == 0 || with_stride
     }
 
     /// The byte offset of byte `offset` in record `index`.
@@ -77,16 +86,6 @@ impl Resource {
         group.wrapping_add(element_start).wrapping_mul(self.index_stride).wrapping_add(inside)
     }
 
-    /// Whether `bytes` bytes at byte `at` of the buffer, offset `offset` of record `index`, are in range.
-    fn contains(&self, index: u32, offset: u32, at: u32, bytes: u32, soffset: u32, indexed: bool) -> bool {
-        let records = u64::from(self.records);
-        let end = u64::from(at) + u64::from(bytes);
-        if self.stride == 0 {
-            return end + u64::from(soffset) <= records;
-        }
-        let in_record = !indexed || u64::from(offset) + u64::from(bytes) <= u64::from(self.stride);
-        in_record && if self.in_bytes { end <= records } else { u64::from(index) < records }
-    }
 }
 
 /// Where the lanes' accesses are.
@@ -94,6 +93,8 @@ pub(crate) struct Lanes {
     resource: Resource,
     soffset: u32,
     indexed: bool,
+    /// The resource's records are bytes.
+    in_bytes: bool,
     index: [u32; LANES],
     offset: [u32; LANES],
     /// addr64: addresses to add to the base.
@@ -123,6 +124,7 @@ impl Lanes {
             resource,
             soffset: m.uniform(inst.src[2], Ty::u32) as u32,
             indexed: mem.idxen || resource.add_tid,
+            in_bytes: resource.counts_bytes(m.env.target.generation(), mem.idxen),
             index: std::array::from_fn(|lane| index[lane].wrapping_add(tid(lane))),
             offset: offset.map(|x| x.wrapping_add(immediate)),
             wide: wide.map(|addresses| addresses.map(|x| x.wrapping_add(u64::from(immediate)))),
@@ -138,11 +140,20 @@ impl Lanes {
         }
         let (index, offset) = (self.index[lane], self.offset[lane].wrapping_add(more));
         let at = self.resource.locate(index, offset);
-        if self.resource.contains(index, offset, at, bytes as u32, self.soffset, self.indexed) {
+        if self.contains(index, offset, at, bytes as u64) {
             Place::Memory(base.wrapping_add(u64::from(at)))
         } else {
             Place::Nowhere
         }
+    }
+
+    /// Whether `bytes` bytes at byte `at` of the buffer, offset `offset` of record `index`, are in range.
+    fn contains(&self, index: u32, offset: u32, at: u32, bytes: u64) -> bool {
+        if self.in_bytes {
+            return u64::from(self.soffset) + u64::from(at) + bytes <= u64::from(self.resource.records);
+        }
+        let in_record = !self.indexed || u64::from(offset) + bytes <= u64::from(self.resource.stride);
+        in_record && index < self.resource.records
     }
 }
 

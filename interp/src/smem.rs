@@ -1,8 +1,8 @@
 //! SMRD and SMEM: scalar memory.
 //!
 //! The address is the base plus the immediate offset plus the SGPR offset, its two low bits ignored. A buffer access
-//! checks each dword against the resource's range (`records` bytes, or records of `stride` bytes): what is out of it
-//! reads zero and is not written; atomics are in range as a whole. Scratch offsets in registers count 64 bytes. The
+//! checks each dword against the resource's range (`records` records of `stride` bytes, or bytes without a stride, on
+//! gfx8 too, where vector memory counts bytes more often): what is out of it reads zero and is not written; atomics are in range as a whole. Scratch offsets in registers count 64 bytes. The
 //! clocks are the host's.
 
 #![allow(missing_docs, reason = "a body is documented by its row and the ISA manual")]
@@ -13,7 +13,7 @@ use crate::memory::{AtomicWord, Place, atomics};
 use crate::mubuf::Resource;
 use crate::observe::Touch;
 use crate::run::Machine;
-use gcnjit_isa::{Access, Gen, Inst, Operand, Ty};
+use gcnjit_isa::{Access, Inst, Operand, Ty};
 use gcnjit_rt::{Cause, LANES, Trap, clock};
 
 gcnjit_isa::smem! { scalar }
@@ -32,10 +32,8 @@ fn buffer(m: &Machine<'_>, inst: &Inst, dwords: usize) -> [Option<u64>; 16] {
     let mut addresses = [None; 16];
     let Operand::Sgpr(first) = inst.src[0] else { return addresses };
     let words = std::array::from_fn(|i| m.wave.sgpr[(usize::from(first) + i) & 127]);
-    let generation = m.env.target.generation();
-    let resource = Resource::new(words, generation);
-    let stride = if resource.stride == 0 || generation == Gen::Gfx8 { 1 } else { u64::from(resource.stride) };
-    let size = u64::from(resource.records) * stride;
+    let resource = Resource::new(words, m.env.target.generation());
+    let size = u64::from(resource.records) * u64::from(resource.stride.max(1));
     let start = offset(m, inst) & 0xffff_fffc;
     for (i, address) in addresses.iter_mut().enumerate().take(dwords) {
         let at = start + 4 * i as u64;

@@ -1,8 +1,9 @@
 //! MUBUF: buffers described by a V#.
 //!
-//! Without ADDR64 an access is range-checked dword by dword (atomics as a whole). NUM_RECORDS counts bytes after the
-//! scalar offset in a buffer without a stride. With one, it counts records (gfx8: bytes), and an access with an index
-//! must stay inside of its record. ADDR64 is not checked. Offsets are modulo 2³², at any alignment.
+//! Without ADDR64 an access is range-checked dword by dword (atomics as a whole). NUM_RECORDS counts bytes, the scalar
+//! offset among them, in a buffer without a stride, on gfx8 in any that is not swizzled, and on gfx9 for accesses
+//! without IDXEN. Else it counts records, and an access with an index must stay inside of its record. ADDR64 is not
+//! checked. Offsets are modulo 2³², at any alignment.
 
 use super::address::{Rows, Site, Spot, swizzle};
 use super::atomic::Kind;
@@ -129,7 +130,7 @@ pub(super) struct Buffer {
     indexed: bool,
     index_stride: u32,
     element: u32,
-    /// With a stride, bytes are counted all the same.
+    /// Records are bytes.
     in_bytes: bool,
 }
 
@@ -141,17 +142,23 @@ impl Buffer {
         let add_tid = w3 >> 23 & 1 != 0;
         // With the lane's number added, gfx8 and later have more of the stride in place of the data format.
         let high = if f.generation >= Gen::Gfx8 && add_tid { w3 >> 15 & 0xf } else { 0 };
+        let (stride, swizzle) = (w1 >> 16 & 0x3fff | high << 14, w1 >> 31 != 0);
+        let bytes_with_stride = match f.generation {
+            Gen::Gfx6 | Gen::Gfx7 => false,
+            Gen::Gfx8 => !swizzle,
+            Gen::Gfx9 => !f.mem.idxen,
+        };
         Buffer {
             base: u64::from(w0) | u64::from(w1 & 0xffff) << 32,
             soffset: f.soffset.word(wave),
             records,
-            stride: w1 >> 16 & 0x3fff | high << 14,
-            swizzle: w1 >> 31 != 0,
+            stride,
+            swizzle,
             add_tid,
             indexed: f.mem.idxen || add_tid,
             index_stride: 8 << (w3 >> 21 & 3),
             element: if f.generation == Gen::Gfx9 { 4 } else { 2 << (w3 >> 19 & 3) },
-            in_bytes: f.generation == Gen::Gfx8,
+            in_bytes: stride == 0 || bytes_with_stride,
         }
     }
 
@@ -177,10 +184,10 @@ impl Buffer {
             index.wrapping_mul(self.stride).wrapping_add(offset)
         };
         let (end, records) = (u64::from(at) + u64::from(bytes), u64::from(self.records));
-        let inside = match (self.stride, self.in_bytes) {
-            (0, _) => end + u64::from(self.soffset) <= records,
-            (_, true) => end <= records && self.in_record(offset, bytes),
-            (_, false) => index < self.records && self.in_record(offset, bytes),
+        let inside = if self.in_bytes {
+            end + u64::from(self.soffset) <= records
+        } else {
+            index < self.records && self.in_record(offset, bytes)
         };
         inside.then(|| self.origin().wrapping_add(at.into()))
     }
@@ -193,10 +200,10 @@ impl Buffer {
     /// The address after the last that an access of known index may touch.
     #[inline(always)]
     fn end(&self) -> u64 {
-        match (self.stride, self.in_bytes) {
-            (0, _) => self.base.wrapping_add(self.records.into()),
-            (_, true) => self.origin().wrapping_add(self.records.into()),
-            (_, false) => self.origin().wrapping_add(1 << 32),
+        if self.in_bytes {
+            self.base.wrapping_add(self.records.into())
+        } else {
+            self.origin().wrapping_add(1 << 32)
         }
     }
 
@@ -261,7 +268,7 @@ unsafe fn together<L: Level>(
     let rows = if f.mem.addr64 {
         Rows { hi: Some(f.row(wave, 1)), ..f.rows(wave, origin.wrapping_add(offset.into())) }
     } else if !buffer.indexed && !buffer.swizzle {
-        if buffer.stride != 0 && !buffer.in_bytes && buffer.records == 0 {
+        if !buffer.in_bytes && buffer.records == 0 {
             return None;
         }
         Rows { lo: row, vgpr, hi: None, add: origin.wrapping_add(offset.into()) }
@@ -293,8 +300,8 @@ fn linear(buffer: &Buffer, f: &Fields, wave: &Wave, exec: u64) -> Option<Row> {
     let offsets = std::array::from_fn(|i| {
         let (index, offset) = buffer.lane(f, wave, i);
         let at = u64::from(index) * u64::from(buffer.stride) + u64::from(offset);
-        let inside = buffer.in_record(offset, f.bytes) && (buffer.in_bytes || index < buffer.records);
-        let wrong = at >> 32 != 0 || buffer.stride != 0 && !inside;
+        let inside = buffer.in_bytes || buffer.in_record(offset, f.bytes) && index < buffer.records;
+        let wrong = at >> 32 != 0 || !inside;
         bad |= u64::from(wrong) & exec >> i;
         at as u32
     });

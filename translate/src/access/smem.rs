@@ -1,7 +1,8 @@
 //! SMRD and SMEM: scalar memory. Addresses are in dwords: their low two bits are ignored.
 //!
-//! Buffer accesses are range-checked dword by dword: NUM_RECORDS counts records if there is a stride, else (and on
-//! gfx8) bytes. Atomics are in range as a whole. The clocks are the host's. Stores and buffer accesses must be accessible dword by dword, loads as a whole.
+//! Buffer accesses are range-checked dword by dword: NUM_RECORDS counts records if there is a stride, else bytes.
+//! Atomics are in range as a whole. The clocks are the host's. Stores and buffer accesses must be accessible dword by
+//! dword, loads as a whole.
 
 use super::address::Site;
 use super::atomic::{Atomic, Kind, apply32, apply64};
@@ -194,8 +195,8 @@ fn within_buffer(f: &Fields, wave: &Wave) -> (u64, u64) {
     let Scalar::Register(at) = f.base else { unreachable!("a resource is in SGPRs") };
     let [w0, w1, records, w3] = std::array::from_fn(|k| wave.sgpr[at + k]);
     let more = if f.generation >= Gen::Gfx8 && w3 >> 23 & 1 != 0 { (w3 >> 15 & 0xf) << 14 } else { 0 };
-    let stride = if f.generation == Gen::Gfx8 { 1 } else { (w1 >> 16 & 0x3fff | more).max(1) };
-    let size = u64::from(records) * u64::from(stride);
+    let stride = w1 >> 16 & 0x3fff | more;
+    let size = u64::from(records) * u64::from(stride.max(1));
     let offset = u64::from(f.soffset.word(wave)).wrapping_add_signed(f.offset.into()) & 0xffff_fffc;
     let base = (u64::from(w0) | u64::from(w1 & 0xffff) << 32) & !3;
     (base.wrapping_add(offset), size.saturating_sub(offset))
