@@ -85,7 +85,6 @@ impl Resource {
         let inside = index % self.index_stride * element + offset % element;
         group.wrapping_add(element_start).wrapping_mul(self.index_stride).wrapping_add(inside)
     }
-
 }
 
 /// Where the lanes' accesses are.

@@ -427,6 +427,64 @@ fn conversions_from_integers() {
     }
 }
 
+/// `x` times `scale`, exactly, as the nearest integer from `low` to `scale`; 0 for NaN.
+fn normalised<T: Tested>(rules: Rules, x: T, scale: i64, low: i64) -> i64 {
+    let seen = rules.source(T::FORMAT, x.raw());
+    if x.is_nan() {
+        return 0;
+    }
+    match T::FORMAT.number(seen) {
+        Number::Infinity { negative } => [scale, low][usize::from(negative)],
+        Number::Finite { negative, significand, exponent } => {
+            let mut sum = Sum::zero();
+            sum.add(negative, u128::from(significand) * scale as u128, exponent);
+            sum.to_integer(Round::NearestEven).clamp(low.into(), scale.into()) as i64
+        }
+    }
+}
+
+#[test]
+fn conversions_to_normalised_integers() {
+    let (signed, unsigned) = (i64::from(i16::MAX), i64::from(u16::MAX));
+    for (e, rules) in modes() {
+        for x in inputs::<f16>(32) {
+            let (i, u) = (normalised(rules, x, signed, -signed), normalised(rules, x, unsigned, 0));
+            let zero = f16::from_bits(0);
+            assert_eq!(i64::from(vop1::v_cvt_norm_i16_f16(&e, x)), i, "{x} by {rules:?}");
+            assert_eq!(i64::from(vop1::v_cvt_norm_u16_f16(&e, x)), u, "{x} by {rules:?}");
+            assert_eq!(vop3::v_cvt_pknorm_i16_f16(&e, zero, x).map(i64::from), [0, i], "{x} by {rules:?}");
+            assert_eq!(vop3::v_cvt_pknorm_u16_f16(&e, x, zero).map(i64::from), [u, 0], "{x} by {rules:?}");
+        }
+        for x in inputs::<f32>(33) {
+            let (i, u) = (normalised(rules, x, signed, -signed), normalised(rules, x, unsigned, 0));
+            assert_eq!(vop2::v_cvt_pknorm_i16_f32(&e, 0.0, x).map(i64::from), [0, i], "{x:e} by {rules:?}");
+            assert_eq!(vop2::v_cvt_pknorm_u16_f32(&e, x, 0.0).map(i64::from), [u, 0], "{x:e} by {rules:?}");
+        }
+    }
+}
+
+/// Every input of the conversions that have 16 bits or less and nothing to round.
+#[test]
+fn conversions_of_few_bits() {
+    let e = fp(support::PLAIN_MODE);
+    for x in 0..=u16::MAX {
+        let byte = |x: u16| (x as i16).clamp(0, 255) as u32;
+        let (other, swapped) = (x.swap_bytes(), [x.swap_bytes() as i16, x as i16]);
+        assert_eq!(vop1::v_sat_pk_u8_i16(&e, swapped), byte(other) | byte(x) << 8, "{x:#x}");
+    }
+    let bytes = [vop1::v_cvt_f32_ubyte0, vop1::v_cvt_f32_ubyte1, vop1::v_cvt_f32_ubyte2, vop1::v_cvt_f32_ubyte3];
+    for x in 0..=u8::MAX {
+        let word = u32::from_le_bytes([x, !x, x.reverse_bits(), x ^ 0x5a]);
+        let want = [x, !x, x.reverse_bits(), x ^ 0x5a].map(f32::from);
+        assert_eq!(bytes.map(|convert| convert(&e, word)), want, "{word:#x}");
+    }
+    // Four bits are a number of sixteenths.
+    for x in 0..16 {
+        let want = if x < 8 { x as f32 / 16.0 } else { x as f32 / 16.0 - 1.0 };
+        assert_eq!(vop1::v_cvt_off_f32_i4(&e, 0xffff_fff0 | x), want, "{x}");
+    }
+}
+
 /// div_fmas on f32 scales the exact sum and rounds that.
 #[test]
 fn scaled_sums_round_once() {

@@ -192,6 +192,85 @@ fn swizzled_scratch() {
     }
 }
 
+/// Places in swizzled buffers, worked out by hand from the SI manual's 8.1.5.2.
+#[test]
+fn swizzled_records() {
+    // Stride, element size, index stride, index, offset, and the byte that they lead to.
+    for (stride, element, index_stride, index, offset, want) in [
+        // Index 10 is the third of the second eight, offset 8 begins the third element: (16 + 8) · 8 + 2 · 4.
+        (16, 4, 8, 10, 8, 200),
+        // (32 + 16) · 16 + 5 · 8 + 4
+        (32, 8, 16, 21, 20, 812),
+        // (64 + 32) · 32 + 1 · 16 + 8
+        (64, 16, 32, 33, 40, 3096),
+        // (8 + 6) · 64 + 1 · 2
+        (8, 2, 64, 65, 6, 898),
+        // The last byte pair of the first eight records, and the first of the next.
+        (4, 4, 8, 7, 2, 30),
+        (4, 4, 8, 8, 0, 32),
+    ] {
+        // The element size is 2, 4, 8 or 16 bytes, the index stride 8, 16, 32 or 64.
+        let fields = (u32::ilog2(element) - 1) << 19 | (u32::ilog2(index_stride) - 3) << 21;
+        let mut w = World::new(Target::Gfx700);
+        // Halfword k holds k.
+        let base = w.memory_with(&(0..1024).map(|k| 2 * k | (2 * k + 1) << 16).collect::<Vec<_>>());
+        resource(&mut w, base, stride, 256, fields);
+        w.wave.sgpr[9] |= 1 << 31;
+        w.set(0, |_| index);
+        w.set(1, |_| u32::wrapping_sub(offset, 1));
+        let mem = Mem { idxen: true, offen: true, offset: 1, ..Mem::default() };
+        w.run(&buffer_load(Mubuf::buffer_load_ushort, mem));
+        assert_eq!(2 * w.wave.vgpr[4][0], want, "index {index} offset {offset} of records of {stride} bytes");
+        // The SGPR offset moves the base. The number of the lane is part of the index.
+        w.wave.sgpr[11] |= 1 << 23;
+        w.wave.sgpr[12] = 6;
+        w.set(0, |lane| index.wrapping_sub(lane as u32));
+        w.run(&buffer_load(Mubuf::buffer_load_ushort, mem));
+        assert_eq!(w.wave.vgpr[4], [want / 2 + 3; 64]);
+    }
+    // gfx9 has elements of four bytes only, whatever is in the field: (16 + 8) · 8 + 2 · 4.
+    let mut w = World::new(Target::Gfx900);
+    let base = w.memory_with(&(0..64).collect::<Vec<_>>());
+    resource(&mut w, base, 16, 64, 3 << 19);
+    w.wave.sgpr[9] |= 1 << 31;
+    w.set(0, |_| 10);
+    w.run(&buffer_load(Mubuf::buffer_load_dword, Mem { idxen: true, offset: 8, ..Mem::default() }));
+    assert_eq!(w.wave.vgpr[4][0], 200 / 4);
+}
+
+/// Whether an access is in range, by what NUM_RECORDS counts: dword 5 of the buffer, that is dword 1 of record 2 or
+/// byte 20, by a V# of so many records.
+#[test]
+fn units_of_records() {
+    let swizzled = 1 << 31;
+    for (target, word1, idxen, least) in [
+        // With an index, three records will do; without, no record is left out.
+        (Target::Gfx700, 0, true, 3),
+        (Target::Gfx700, swizzled, true, 3),
+        (Target::Gfx700, 0, false, 1),
+        (Target::Gfx803, 0, true, 24),
+        (Target::Gfx803, swizzled, true, 3),
+        (Target::Gfx803, 0, false, 24),
+        (Target::Gfx900, 0, true, 3),
+        (Target::Gfx900, swizzled, true, 3),
+        (Target::Gfx900, 0, false, 24),
+    ] {
+        for (records, inside) in [(least - 1, false), (least, true)] {
+            let mut w = World::new(target);
+            let base = w.memory_with(&(100..228).collect::<Vec<_>>());
+            resource(&mut w, base, 8, records, 1 << 19);
+            w.wave.sgpr[9] |= word1;
+            w.set(0, |_| if idxen { 2 } else { 16 });
+            let mem = Mem { idxen, offen: !idxen, offset: 4, ..Mem::default() };
+            w.run(&buffer_load(Mubuf::buffer_load_dword, mem));
+            // Swizzled, element 1 of record 2 of eight.
+            let at = if word1 == 0 { 105 } else { 100 + 8 + 2 };
+            let want = if inside { at } else { 0 };
+            assert_eq!(w.wave.vgpr[4][0], want, "{target}: {records} records, swizzled {word1:#x}, idxen {idxen}");
+        }
+    }
+}
+
 #[test]
 fn resources() {
     let words = [0x9abc_def0, 0xffff_5678, 17, 0xffff_ffff];

@@ -122,13 +122,15 @@ row("v_ldexp_f16", "f16 exponent", "f16", "%n = trunc $1 to i16\n%r = call half 
 row("v_ldexp_f32", "f32 exponent", "f32", call("ldexp.f32.i32", "f32", 2))
 row("v_ldexp_f64", "f64 exponent", "f64", call("ldexp.f64.i32", "f64", 2))
 row("v_sqrt_f16", "f16", "f16", call("amdgcn.sqrt.f16", "f16", 1))
-row("v_rsq_f16", "f16", "f16", call("amdgcn.rsq.f16", "f16", 1))
+for t in ["f32", "f64"]:
+    row(f"v_sqrt_{t}", t, t, call(f"sqrt.{t}", t, 1))
 for t in ["f16", "f32"]:
     row(f"v_sin_{t}", f"angle:{t}", t, call(f"amdgcn.sin.{t}", t, 1), 40)
     row(f"v_cos_{t}", f"angle:{t}", t, call(f"amdgcn.cos.{t}", t, 1), 40)
     row(f"v_med3_{t}", f"{t} {t} {t}", t, call(f"amdgcn.fmed3.{t}", t, 3), 48)
-row("v_exp_f32", "angle:f32", "f32", call("exp2.f32", "f32", 1))
-row("v_log_f32", "f32", "f32", call("log2.f32", "f32", 1))
+for t in ["f16", "f32"]:
+    row(f"v_exp_{t}", f"angle:{t}", t, call(f"exp2.{t}", t, 1))
+    row(f"v_log_{t}", t, t, call(f"log2.{t}", t, 1))
 row("v_mul_legacy_f32", "f32 f32", "f32", call("amdgcn.fmul.legacy", "f32", 2), 40)
 for part in ["id", "ma", "sc", "tc"]:
     row(f"v_cube{part}_f32", "f32 f32 f32", "f32", call(f"amdgcn.cube{part}", "f32", 3), 64)
@@ -154,6 +156,19 @@ row("v_bfrev_b32", "i32", "i32", call("bitreverse.i32", "i32", 1), 12)
 row("v_bcnt_u32_b32", "i32 i32", "i32", "%a = call i32 @llvm.ctpop.i32($0)\n%r = add i32 %a, #1")
 row("v_ffbh_u32", "i32", "i32", "%a = call i32 @llvm.ctlz.i32($0, i1 false)\n%c = icmp eq $0, 0\n%r = select i1 %c, i32 -1, i32 %a")
 row("v_ffbl_b32", "i32", "i32", "%a = call i32 @llvm.cttz.i32($0, i1 false)\n%c = icmp eq $0, 0\n%r = select i1 %c, i32 -1, i32 %a")
+row("v_alignbyte_b32", "i32 i32 small", "i32", "%a = and $2, 3\n%s = shl i32 %a, 3\n%r = call i32 @llvm.fshr.i32($0, $1, i32 %s)")
+
+
+def sign_bits(size):
+    """llvm.amdgcn.sffbh, which is not folded: the bits at the top that are alike, -1 if all are."""
+    code = f"%s = ashr $0, {size - 1}\n%x = xor i{size} %s, #0\n%z = call i{size} @llvm.ctlz.i{size}(i{size} %x, i1 false)\n"
+    code += f"%c = icmp eq i{size} %x, 0\n%q = select i1 %c, i{size} -1, i{size} %z\n"
+    return code + ("%r = add i32 %q, 0" if size == 32 else "%r = trunc i64 %q to i32")
+
+
+row("v_ffbh_i32", "i32", "i32", sign_bits(32))
+row("s_flbit_i32", "i32", "i32", sign_bits(32))
+row("s_flbit_i32_i64", "i64", "i32", sign_bits(64))
 row("v_add_u32 clamp", "i32 i32", "i32", call("uadd.sat.i32", "i32", 2))
 row("v_sub_u32 clamp", "i32 i32", "i32", call("usub.sat.i32", "i32", 2))
 row("v_add_i32 clamp", "i32 i32", "i32", call("sadd.sat.i32", "i32", 2))

@@ -200,11 +200,7 @@ impl Buffer {
     /// The address after the last that an access of known index may touch.
     #[inline(always)]
     fn end(&self) -> u64 {
-        if self.in_bytes {
-            self.base.wrapping_add(self.records.into())
-        } else {
-            self.origin().wrapping_add(1 << 32)
-        }
+        if self.in_bytes { self.base.wrapping_add(self.records.into()) } else { self.origin().wrapping_add(1 << 32) }
     }
 
     /// Where dword `k` of a lane is, or `bytes` bytes from there.
