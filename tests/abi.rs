@@ -1,5 +1,6 @@
 //! What a real compiler's code expects around the instructions, with the kernels of `kernels/abi/`: calls and stacks,
-//! flat addresses, registers and hidden arguments. On both engines, without and with optimisation, in every version.
+//! flat addresses, registers and hidden arguments, global wave sync. On both engines, without and with optimisation, in
+//! every version.
 
 use gcnjit::isa::Gen;
 use gcnjit::rt::code_object::{Abi, Service};
@@ -300,4 +301,43 @@ fn arguments_are_checked_by_kind_size_and_place() {
     assert!(launch.set(2, Arg::lds(4)).is_err());
     launch.run().unwrap();
     assert_eq!(b.read()[7], stack_reference(0, 7, 5));
+}
+
+/// Global wave sync as LLVM selects it and as ROCm's device library uses it: which resource an instruction means, that
+/// the barrier's number is that of the other waves, and that the last one sets it for the next time.
+#[test]
+fn work_groups_meet() {
+    const GROUPS: u32 = 9;
+    const ROUNDS: u32 = 3;
+    on_all("gws", 8, |device, module, engine| {
+        let run = |kernel: &str, groups: u32, threads: usize, args: Vec<Arg>| {
+            // Only where one wave speaks for the work-group may there be two.
+            let items = if ["set_barrier", "release"].contains(&kernel) { 64 } else { 128 };
+            let kernel = module.kernel(kernel).unwrap();
+            kernel.launch().grid(groups * items).block(items).engine(engine).threads(threads).args(args).run()
+        };
+        run("set_barrier", 1, 1, vec![(GROUPS - 1).into()]).unwrap();
+        let want = (0..ROUNDS).flat_map(|round| {
+            let sum: u32 = (0..GROUPS).map(|group| 1000 * round + group * group).sum();
+            std::iter::repeat_n(sum, GROUPS as usize * 128)
+        });
+        let want: Vec<u32> = want.collect();
+        for threads in [1, 3] {
+            let (said, heard) = (device.buffer::<u32>(GROUPS as usize).unwrap(), device.buffer(want.len()).unwrap());
+            run("meet", GROUPS, threads, vec![(&said).into(), (&heard).into(), ROUNDS.into()]).unwrap();
+            assert!(heard.read() == want, "{} by {engine:?} on {threads} threads", module.name());
+        }
+
+        let total = device.buffer::<u32>(2).unwrap();
+        run("release", 1, 1, vec![1u32.into()]).unwrap();
+        run("count", GROUPS, 3, vec![(&total).into(), 5u32.into()]).unwrap();
+        assert_eq!(total.read()[0], GROUPS * 5, "{} by {engine:?}", module.name());
+        // One may pass since, and two more; the next one waits for ever.
+        run("release", 1, 1, vec![2u32.into()]).unwrap();
+        let passed = device.buffer::<u32>(1).unwrap();
+        run("wait", 3, 2, vec![(&passed).into()]).unwrap();
+        assert_eq!(passed.read(), [3]);
+        let stuck = stuck(run("wait", 1, 1, vec![(&passed).into()]).unwrap_err());
+        assert_eq!((cause(&stuck), passed.read()), (Cause::Deadlock, vec![3]));
+    });
 }

@@ -213,7 +213,7 @@ fn swizzled_records() {
         let fields = (u32::ilog2(element) - 1) << 19 | (u32::ilog2(index_stride) - 3) << 21;
         let mut w = World::new(Target::Gfx700);
         // Halfword k holds k.
-        let base = w.memory_with(&(0..1024).map(|k| 2 * k | (2 * k + 1) << 16).collect::<Vec<_>>());
+        let base = w.memory_with(&(0..1024).map(|k| (2 * k) | ((2 * k + 1) << 16)).collect::<Vec<_>>());
         resource(&mut w, base, stride, 256, fields);
         w.wave.sgpr[9] |= 1 << 31;
         w.set(0, |_| index);
