@@ -304,12 +304,13 @@ fn arguments_are_checked_by_kind_size_and_place() {
 }
 
 /// Global wave sync as LLVM selects it and as ROCm's device library uses it: which resource an instruction means, that
-/// the barrier's number is that of the other waves, and that the last one sets it for the next time.
+/// the barrier's number is that of the other waves, and that the last one sets it for the next time. Code for
+/// older targets is left out: there LLVM repeats each instruction until TRAPSTS has no memory violation.
 #[test]
 fn work_groups_meet() {
     const GROUPS: u32 = 9;
     const ROUNDS: u32 = 3;
-    on_all("gws", 8, |device, module, engine| {
+    on_all("gws.gfx900", 2, |device, module, engine| {
         let run = |kernel: &str, groups: u32, threads: usize, args: Vec<Arg>| {
             // Only where one wave speaks for the work-group may there be two.
             let items = if ["set_barrier", "release"].contains(&kernel) { 64 } else { 128 };
@@ -323,7 +324,7 @@ fn work_groups_meet() {
         });
         let want: Vec<u32> = want.collect();
         for threads in [1, 3] {
-            let (said, heard) = (device.buffer::<u32>(GROUPS as usize).unwrap(), device.buffer(want.len()).unwrap());
+            let [said, heard] = [GROUPS as usize, want.len()].map(|len| device.buffer::<u32>(len).unwrap());
             run("meet", GROUPS, threads, vec![(&said).into(), (&heard).into(), ROUNDS.into()]).unwrap();
             assert!(heard.read() == want, "{} by {engine:?} on {threads} threads", module.name());
         }
