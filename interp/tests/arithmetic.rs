@@ -9,7 +9,7 @@ mod support;
 
 use exact::{F16, F32, F64, Format, Number, Rules, Sum, evaluate, power};
 use gcnjit_interp::fp::{Float, Fp};
-use gcnjit_interp::{vop1, vop2, vop3};
+use gcnjit_interp::{vop1, vop2, vop3, vop3p};
 use gcnjit_rt::{Mode, Round};
 use half::f16;
 use support::{Random, fp};
@@ -124,6 +124,81 @@ fn multiply_and_add<T: Tested>(seed: u64) {
 fn mad_rounds_twice() {
     multiply_and_add::<f16>(4);
     multiply_and_add::<f32>(5);
+}
+
+/// Rows that are one of these operations, or several: with the operations' exact results.
+#[test]
+fn rows_of_sums_and_products() {
+    let mut numbers = Random(35);
+    for (e, rules) in modes() {
+        for _ in 0..4_000 {
+            let [a, b, c] = [0; 3].map(|_| random::<f32>(&mut numbers));
+            let exact = |sources: &[f32], terms: &dyn Fn(&[Number]) -> u64| model::<f32, f32>(rules, sources, terms);
+            let fused = exact(&[a, b, c], &|x| evaluate(F32, rules, &[&[x[0], x[1]], &[x[2]]]));
+            let minus = exact(&[a, b], &|x| evaluate(F32, rules, &[&[x[0]], &[-x[1]]]));
+            let reversed = exact(&[a, b], &|x| evaluate(F32, rules, &[&[-x[0]], &[x[1]]]));
+            same(vop2::v_sub_f32(&e, a, b), minus, "v_sub_f32", &[a, b], rules);
+            same(vop2::v_subrev_f32(&e, a, b), reversed, "v_subrev_f32", &[a, b], rules);
+            same(vop2::v_fmac_f32(&e, a, b, c), fused, "v_fmac_f32", &[a, b, c], rules);
+            same(vop3p::v_fma_mix_f32(&e, a, b, c), fused, "v_fma_mix_f32", &[a, b, c], rules);
+            // What `mad_rounds_twice` has tested.
+            let twice = e.mad(a, b, c).raw();
+            same(vop2::v_mac_f32(&e, a, b, c), twice, "v_mac_f32", &[a, b, c], rules);
+            same(vop3p::v_mad_mix_f32(&e, a, b, c), twice, "v_mad_mix_f32", &[a, b, c], rules);
+            for (got, wide, name) in [
+                (vop3p::v_fma_mixlo_f16(&e, a, b, c), fused, "v_fma_mixlo_f16"),
+                (vop3p::v_fma_mixhi_f16(&e, a, b, c), fused, "v_fma_mixhi_f16"),
+                (vop3p::v_mad_mixlo_f16(&e, a, b, c), twice, "v_mad_mixlo_f16"),
+                (vop3p::v_mad_mixhi_f16(&e, a, b, c), twice, "v_mad_mixhi_f16"),
+            ] {
+                let narrow = model::<f32, f16>(rules, &[f32::from_raw(wide)], |x| evaluate(F16, rules, &[x]));
+                same(got, narrow, name, &[a, b, c], rules);
+            }
+        }
+    }
+}
+
+#[test]
+fn rows_of_sums_and_products_of_halves() {
+    let mut numbers = Random(36);
+    for (e, rules) in modes() {
+        for _ in 0..4_000 {
+            let [a, b, c] = [0; 3].map(|_| random::<f16>(&mut numbers));
+            let exact = |sources: &[f16], terms: &dyn Fn(&[Number]) -> u64| model::<f16, f16>(rules, sources, terms);
+            let fused = exact(&[a, b, c], &|x| evaluate(F16, rules, &[&[x[0], x[1]], &[x[2]]]));
+            let plus = exact(&[a, b], &|x| evaluate(F16, rules, &[&[x[0]], &[x[1]]]));
+            let minus = exact(&[a, b], &|x| evaluate(F16, rules, &[&[x[0]], &[-x[1]]]));
+            let reversed = exact(&[a, b], &|x| evaluate(F16, rules, &[&[-x[0]], &[x[1]]]));
+            same(vop2::v_sub_f16(&e, a, b), minus, "v_sub_f16", &[a, b], rules);
+            same(vop2::v_subrev_f16(&e, a, b), reversed, "v_subrev_f16", &[a, b], rules);
+            same(vop3::v_fma_f16(&e, a, b, c), fused, "v_fma_f16", &[a, b, c], rules);
+            same(vop3::v_fma_legacy_f16(&e, a, b, c), fused, "v_fma_legacy_f16", &[a, b, c], rules);
+            same(vop3p::v_pk_add_f16(&e, [c, a], [c, b])[1], plus, "v_pk_add_f16", &[a, b], rules);
+            same(vop3p::v_pk_fma_f16(&e, [a, c], [b, c], [c, c])[0], fused, "v_pk_fma_f16", &[a, b, c], rules);
+            let twice = e.mad(a, b, c).raw();
+            same(vop2::v_mac_f16(&e, a, b, c), twice, "v_mac_f16", &[a, b, c], rules);
+            same(vop3::v_mad_f16(&e, a, b, c), twice, "v_mad_f16", &[a, b, c], rules);
+            same(vop3::v_mad_legacy_f16(&e, a, b, c), twice, "v_mad_legacy_f16", &[a, b, c], rules);
+        }
+    }
+}
+
+/// The product of the low halves is added first; each sum is rounded.
+#[test]
+fn dot_products_of_halves() {
+    let mut numbers = Random(37);
+    for (e, rules) in modes() {
+        for _ in 0..4_000 {
+            let [a, b] = [0; 2].map(|_| [0; 2].map(|_| random::<f16>(&mut numbers)));
+            let c = random::<f32>(&mut numbers);
+            let wide = |x: f16| f32::from_raw(model::<f16, f32>(rules, &[x], |n| evaluate(F32, rules, &[n])));
+            let sum = (0..2).fold(c, |sum, i| {
+                let terms = |x: &[Number]| evaluate(F32, rules, &[&[x[0], x[1]], &[x[2]]]);
+                f32::from_raw(model::<f32, f32>(rules, &[wide(a[i]), wide(b[i]), sum], terms))
+            });
+            same(vop3p::v_dot2_f32_f16(&e, a, b, c), sum.raw(), "v_dot2_f32_f16", &[a[0], a[1], b[0], b[1]], rules);
+        }
+    }
 }
 
 /// The order of numbers as an integer's: −∞ < … < −0 < +0 < … < +∞.

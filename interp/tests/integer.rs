@@ -185,8 +185,11 @@ fn bytes_in_dwords() {
     }
 }
 
+/// A function of two bits.
+type OfBits = fn(u64, u64) -> u64;
+
 /// The bits of x and y through a function of two bits, and SCC.
-fn logic<T: TryFrom<u64>>(width: u32, x: u64, y: u64, f: fn(u64, u64) -> u64) -> (T, bool) {
+fn logic<T: TryFrom<u64>>(width: u32, x: u64, y: u64, f: OfBits) -> (T, bool) {
     let result = bits(width, |i| f(bit(x, i), bit(y, i)));
     (T::try_from(result).unwrap_or_else(|_| panic!("{width} bits")), result != 0)
 }
@@ -278,7 +281,7 @@ fn scalar_comparisons() {
 #[test]
 fn exec_is_saved_or_written() {
     let mut w = World::new(Target::Gfx900);
-    let rows: [(Sop1, bool, fn(u64, u64) -> u64); 12] = [
+    let rows: [(Sop1, bool, OfBits); 12] = [
         (Sop1::s_and_saveexec_b64, true, |a, exec| a & exec),
         (Sop1::s_or_saveexec_b64, true, |a, exec| a | exec),
         (Sop1::s_xor_saveexec_b64, true, |a, exec| a ^ exec),
