@@ -304,13 +304,13 @@ fn arguments_are_checked_by_kind_size_and_place() {
 }
 
 /// Global wave sync as LLVM selects it and as ROCm's device library uses it: which resource an instruction means, that
-/// the barrier's number is that of the other waves, and that the last one sets it for the next time. Code for
-/// older targets is left out: there LLVM repeats each instruction until TRAPSTS has no memory violation.
+/// the barrier's number is that of the other waves, and that the last one sets it for the next time. Before gfx9 LLVM
+/// repeats each instruction until TRAPSTS has no memory violation.
 #[test]
 fn work_groups_meet() {
     const GROUPS: u32 = 9;
     const ROUNDS: u32 = 3;
-    on_all("gws.gfx900", 2, |device, module, engine| {
+    on_all("gws", 8, |device, module, engine| {
         let run = |kernel: &str, groups: u32, threads: usize, args: Vec<Arg>| {
             // Only where one wave speaks for the work-group may there be two.
             let items = if ["set_barrier", "release"].contains(&kernel) { 64 } else { 128 };

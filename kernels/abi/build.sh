@@ -68,7 +68,7 @@ for target in gfx600 gfx700 gfx803 gfx900; do
   [[ $target != gfx803 ]] || cplusplus "$target" 1
   for level in 0 2; do
     for source in stack hidden flat printf gws; do
-      [[ $target$source != gfx600flat && ($source != gws || $target == gfx900) ]] || continue
+      [[ $target$source != gfx600flat ]] || continue
       opencl "$LLVM" "$source" "$target" 5 "$level" "$source.$target.O$level.co"
     done
   done
