@@ -5,7 +5,7 @@ use crate::random::Random;
 use gcnjit_isa::{Encoding, Op, Target};
 
 /// How often a family comes up among others, in parts of their sum.
-const WEIGHTS: [(&str, u64); 16] = [
+const WEIGHTS: [(&str, u64); 17] = [
     ("sop2", 8),
     ("sopk", 3),
     ("sop1", 6),
@@ -22,6 +22,7 @@ const WEIGHTS: [(&str, u64); 16] = [
     ("mtbuf", 2),
     ("flat", 5),
     ("mimg", 6),
+    ("vintrp", 2),
 ];
 
 /// Rows with their encodings.
