@@ -122,7 +122,7 @@ fn lower_levels_of_the_host_agree() {
     const CAMPAIGNS: [&str; 2] = ["random_programs_agree", "everything_is_executed"];
     for level in ["avx2", "portable"] {
         let mut again = std::process::Command::new(std::env::current_exe().expect("a path of this program"));
-        let seeded = again.env("GCNJIT_LEVEL", level).env("GCNJIT_FUZZ_SEED", "2");
+        let seeded = again.env("GCNJIT_LEVEL", level).envs([("GCNJIT_FUZZ_SEED", "2"), ("GCNJIT_FUZZ_COUNT", "500")]);
         let output = seeded.arg("--exact").args(CAMPAIGNS).output().expect("it starts");
         let text = String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success(), "{level}: {text}");

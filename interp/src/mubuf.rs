@@ -36,7 +36,7 @@ pub struct Resource {
     pub base: u64,
     /// Bytes from record to record.
     pub stride: u32,
-    /// Records, or bytes: what an instruction takes it for, [`Resource::counts_bytes`] says.
+    /// Records, or bytes: what an instruction takes it for, `Resource::counts_bytes` says.
     pub records: u32,
     /// Element size in bytes, if the buffer is swizzled.
     pub swizzle: Option<u32>,
