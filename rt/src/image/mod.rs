@@ -17,6 +17,7 @@ mod filter;
 pub mod format;
 mod layout;
 pub mod lod;
+mod plane;
 pub mod sample;
 pub mod sampler;
 mod srgb;
@@ -32,6 +33,7 @@ pub use descriptor::Shape;
 pub use format::Format;
 pub use layout::{MicroTile, Swizzle, Tiling};
 pub use lod::{Detail, Gradients};
+pub use plane::Plane;
 pub use sample::{Request, gather, gather_row, level_of_detail, sample, sampled};
 pub use sampler::Sampler;
 

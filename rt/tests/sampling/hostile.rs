@@ -5,8 +5,8 @@ use gcnjit_isa::Gen;
 use gcnjit_rt::image::descriptor::Shape;
 use gcnjit_rt::image::lod::{Detail, Gradients};
 use gcnjit_rt::image::sample::{Request, gather, gather_row, level_of_detail, sample};
-use gcnjit_rt::image::sampler::{Reduction, Sampler};
-use gcnjit_rt::image::{Dim, Format, Image, Texel, Unsupported};
+use gcnjit_rt::image::sampler::{MipFilter, Reduction, Sampler, XyFilter};
+use gcnjit_rt::image::{Dim, Format, Image, Plane, Texel, Unsupported};
 
 /// Ordinary numbers, and those that often go wrong.
 fn float(noise: &mut Noise) -> f32 {
@@ -141,6 +141,48 @@ fn results_are_between_texels() {
             assert!(texels.contains(&got), "{got} of {texels:?}");
         }
     }
+}
+
+/// The short way of the commonest samples has the bits of the long one, whatever texels are, and reads no other texels.
+#[test]
+fn planes_are_samples() {
+    let (mut noise, mut compared) = (Noise(0x51ab_0077_1234), 0);
+    for _ in 0..40_000 {
+        let mut image = image(&mut noise);
+        image.dim = Dim::D2;
+        let mut sampler = Sampler::decode(words(&mut noise), image.generation);
+        (sampler.mag_filter, sampler.min_filter) = (XyFilter::Bilinear, XyFilter::Bilinear);
+        sampler.mip_filter = [MipFilter::None, MipFilter::Linear][noise.bits() as usize % 2];
+        let [width, height, _] = image.size(image.base_level);
+        let mut request = request(&mut noise);
+        (request.reference, request.offset) = (None, [0; 3]);
+        if !noise.one_in(4) {
+            let scale = |size| if sampler.unnormalized || request.unnormalized { size as f32 } else { 1.0 };
+            request.coordinates = [scale(width), scale(height), 0.0].map(|x| x * noise.number().abs() as f32);
+        }
+        let seed = noise.bits();
+        let texel = |texel: Texel| {
+            let bits = (texel.x.wrapping_mul(0x9e37_79b1) ^ texel.y.wrapping_mul(0x85eb_ca6b) ^ seed).rotate_left(13);
+            [bits, bits.wrapping_mul(3), bits | 0x7f80_0000, bits & 0x007f_ffff]
+        };
+        let Some(plane) = Plane::of(&image, &sampler, request.unnormalized) else { continue };
+        let mut read = Vec::new();
+        let mut fetch = |at: Texel| {
+            read.push(at);
+            Ok::<_, Unsupported>(texel(at))
+        };
+        let [u, v, _] = request.coordinates;
+        let Some(got) = plane.sample([u, v], &mut fetch) else { continue };
+        let mut read_too = Vec::new();
+        let mut fetch = |at: Texel| {
+            read_too.push(at);
+            Ok::<_, Unsupported>(texel(at))
+        };
+        assert_eq!(got, sample(&image, &sampler, &request, &mut fetch), "{image:?} {sampler:?} {request:?}");
+        assert_eq!(read, read_too);
+        compared += 1;
+    }
+    assert!(compared > 500, "{compared}");
 }
 
 /// Texels that are all the same make the same again, exactly, under every filter.

@@ -8,7 +8,7 @@ use super::image::{ImageAccess, Parts, Results};
 use super::lanes::each;
 use crate::libcall;
 use gcnjit_isa::{Gen, ImageLevel, ImageWork};
-use gcnjit_rt::image::{self, Detail, Gradients, Image, Request, Sampler, Texel};
+use gcnjit_rt::image::{self, Detail, Gradients, Image, Plane, Request, Sampler, Texel};
 use gcnjit_rt::{Cursor, Env, Wave};
 use half::f16;
 
@@ -27,15 +27,18 @@ fn lanes(a: &ImageAccess, image: &Image, parts: &Parts, wave: &Wave, env: &Env<'
         Bad { cause, address, lane: wave.exec().trailing_zeros() & 63 }
     })?;
     let cursor = Cursor::new(env.memory);
+    let plain = a.form.work == ImageWork::Sample && parts.compare.is_none() && parts.offset.is_none();
+    let plane = plain.then(|| Plane::of(image, &sampler, a.unorm)).flatten();
+    let mut fetch = |texel: Texel| image.fetch(&cursor, texel);
     let mut results = [[0; 64]; 4];
     let mut quad = Quad { first: usize::MAX, gradients: Gradients::default() };
     for lane in each(wave.exec()) {
-        let request = request(a, parts, wave, lane, &mut quad);
-        let values = one(a, image, &sampler, &request, &cursor).map_err(|bad: image::Bad| Bad {
-            cause: bad.cause,
-            address: bad.address,
-            lane: lane as u32,
-        })?;
+        let [x, y] = [0, 1].map(|i| float(parts, parts.body(wave, i, lane)));
+        let values = match plane.as_ref().and_then(|plane| plane.sample([x, y], &mut fetch)) {
+            Some(values) => values,
+            None => one(a, image, &sampler, &request(a, parts, wave, lane, &mut quad), &cursor),
+        };
+        let values = values.map_err(|bad| Bad { cause: bad.cause, address: bad.address, lane: lane as u32 })?;
         let values = if gathers(a.form.work) { values } else { a.asked(values) };
         // A level of detail is a float whatever the image's components are.
         let float = |x: u32| f16::from_f32(f32::from_bits(x)).to_bits();
