@@ -165,14 +165,30 @@ pub fn render(
     let texture = levels.map(|levels| texture(device, generation, levels)).transpose()?;
     let pixel_sgprs = texture.as_ref().map_or(&[][..], |texture| &texture.descriptors);
     let mut frame = Frame::new(width, height, SKY);
-    for (vertices, matrix) in objects(width, height) {
+    draw(device, &mut frame, &pipeline, generation, objects(width, height), pixel_sgprs)?;
+    Ok(frame)
+}
+
+/// Draws objects, whose vertices the matrices take to the screen, with the vertex shader of `kernels/graphics/scene.ll`.
+///
+/// # Errors
+/// Those of launching, and of memory.
+pub fn draw(
+    device: &Device,
+    frame: &mut Frame,
+    pipeline: &Pipeline,
+    generation: Gen,
+    objects: impl IntoIterator<Item = (Vec<Vertex>, Matrix)>,
+    pixel_sgprs: &[u32],
+) -> Result<(), Error> {
+    for (vertices, matrix) in objects {
         let buffer = device.buffer_from(vertices.as_flattened())?;
         let matrix = device.buffer_from(matrix.as_flattened())?;
         let address = [matrix.address() as u32, (matrix.address() >> 32) as u32];
         let vertex_sgprs: Vec<u32> =
             resource(&buffer, 32, generation == Gen::Gfx8).into_iter().chain(address).collect();
         let (vertices, parameters) = (vertices.len(), 2);
-        frame.draw(&pipeline, &Draw { vertex_sgprs: &vertex_sgprs, pixel_sgprs, vertices, parameters })?;
+        frame.draw(pipeline, &Draw { vertex_sgprs: &vertex_sgprs, pixel_sgprs, vertices, parameters })?;
     }
-    Ok(frame)
+    Ok(())
 }
