@@ -1,10 +1,13 @@
 //! Launches: what is to run over which grid, how, and what it did.
 
 use crate::arg::Arg;
+use crate::buffer::Buffer;
 use crate::check;
 use crate::error::Error;
 use crate::module::Kernel;
+use bytemuck::Pod;
 use gcnjit_interp::Interpreter;
+use gcnjit_rt::image::BorderColors;
 use gcnjit_rt::kernarg::{self, Kernarg};
 use gcnjit_rt::printf::{self, Printed};
 use gcnjit_rt::{ArgError, Geometry, Options, Value, dispatch};
@@ -84,6 +87,7 @@ struct How<'a> {
     deadline: Option<Duration>,
     cancel: Option<&'a AtomicBool>,
     stack: Option<u32>,
+    border_colors: BorderColors,
     printf: Sink<'a>,
     printf_buffer: u32,
 }
@@ -128,6 +132,7 @@ impl<'a> Launch<'a> {
             deadline: None,
             cancel: None,
             stack: None,
+            border_colors: BorderColors::NONE,
             printf: Sink(&Stdout),
             printf_buffer: printf::Buffer::SIZE,
         };
@@ -201,6 +206,15 @@ impl<'a> Launch<'a> {
     /// [`Cause::StackOverflow`](gcnjit_rt::Cause::StackOverflow).
     pub fn stack(mut self, bytes: u32) -> Self {
         self.how.stack = Some(bytes);
+        self
+    }
+
+    /// The table that samplers with [`Border::Table`](crate::image::Border::Table) take their colours from: up to 4096
+    /// entries of four dwords, red to alpha, floats or for integer formats integers. A driver would tell hardware its
+    /// address by TA_BC_BASE_ADDR. An entry beyond the buffer ends the launch with [`Error::Fault`] where a sample takes
+    /// it; so does every such colour without this.
+    pub fn border_colors<T: Pod>(mut self, table: &'a Buffer<T>) -> Self {
+        self.how.border_colors = BorderColors::at(table.address());
         self
     }
 
@@ -390,6 +404,7 @@ impl<'a> Prepared<'a> {
             id,
             printf: buffer.as_ref().map_or(0, printf::Buffer::address),
             stack: self.how.stack,
+            border_colors: self.how.border_colors,
             ..gcnjit_rt::Launch::new(self.kernel.raw(), self.geometry, &self.kernarg)
         };
         let options = Options {

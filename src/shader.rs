@@ -1,11 +1,14 @@
 //! Launches of shaders: waves with given registers, and who gets what they export.
 
+use crate::buffer::Buffer;
 use crate::check::{Snapshot, What, difference, same_end};
 use crate::error::Error;
 use crate::launch::{Engine, Stats};
 use crate::module::Kernel;
+use bytemuck::Pod;
 use gcnjit_interp::Interpreter;
 use gcnjit_rt::export::{Export, Given, Message, Recorder, Sink};
+use gcnjit_rt::image::BorderColors;
 use gcnjit_rt::{Options, ShaderWave, shader};
 use std::cell::RefCell;
 use std::sync::atomic::AtomicBool;
@@ -69,6 +72,7 @@ impl Sink for Shared<'_> {
 pub struct ShaderLaunch<'a> {
     shader: &'a Kernel,
     waves: Vec<ShaderWave>,
+    border_colors: BorderColors,
     engine: Engine,
     slice: Option<u64>,
     deadline: Option<Duration>,
@@ -77,7 +81,15 @@ pub struct ShaderLaunch<'a> {
 
 impl<'a> ShaderLaunch<'a> {
     pub(crate) fn new(shader: &'a Kernel) -> ShaderLaunch<'a> {
-        ShaderLaunch { shader, waves: Vec::new(), engine: Engine::Jit, slice: None, deadline: None, cancel: None }
+        ShaderLaunch {
+            shader,
+            waves: Vec::new(),
+            border_colors: BorderColors::NONE,
+            engine: Engine::Jit,
+            slice: None,
+            deadline: None,
+            cancel: None,
+        }
     }
 
     /// One more wave.
@@ -89,6 +101,12 @@ impl<'a> ShaderLaunch<'a> {
     /// More waves.
     pub fn waves(mut self, waves: impl IntoIterator<Item = ShaderWave>) -> Self {
         self.waves.extend(waves);
+        self
+    }
+
+    /// The table of border colours, as [`Launch::border_colors`](crate::Launch::border_colors) has it.
+    pub fn border_colors<T: Pod>(mut self, table: &'a Buffer<T>) -> Self {
+        self.border_colors = BorderColors::at(table.address());
         self
     }
 
@@ -139,7 +157,8 @@ impl<'a> ShaderLaunch<'a> {
     }
 
     fn run_on<E: gcnjit_rt::Engine>(&self, engine: &E, sink: &dyn Sink) -> Result<Stats, Error> {
-        let launch = gcnjit_rt::ShaderLaunch { shader: self.shader.raw(), waves: &self.waves, sink };
+        let (waves, border_colors) = (&self.waves, self.border_colors);
+        let launch = gcnjit_rt::ShaderLaunch { shader: self.shader.raw(), waves, sink, border_colors };
         let usual = Options::default();
         let options = Options {
             threads: 1,

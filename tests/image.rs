@@ -8,11 +8,11 @@ use gcnjit::interp::memory::Place;
 use gcnjit::interp::observe::Step;
 use gcnjit::isa::{Gen, Op};
 use gcnjit::lockstep::{self, Granularity, Outcome};
-use gcnjit::rt::image::sampler::{Compare, MipFilter, XyFilter};
+use gcnjit::rt::image::sampler::{Border, Clamp, Compare, MipFilter, XyFilter};
 use gcnjit::rt::image::{self, Bad, Detail, Dim, Format, Gradients, Image, MicroTile, Request, Sampler, Shape};
-use gcnjit::rt::image::{Swizzle, Texel, Tiling};
-use gcnjit::rt::{Env, Wave};
-use gcnjit::{Arg, Buffer, Device, Engine, Module, Observed, Observer};
+use gcnjit::rt::image::{Swizzle, Texel, Tiling, Unsupported};
+use gcnjit::rt::{Cause, Env, Trap, Wave};
+use gcnjit::{Arg, Buffer, Device, Engine, Error, Launch, Module, Observed, Observer};
 use half::f16;
 
 const LANES: usize = 64;
@@ -496,5 +496,95 @@ fn tools_see_image_instructions() {
             let want = texel.map(|texel| (Place::Memory(scene.image.address(texel)), scene.image.format.bytes()));
             assert_eq!(seen, Vec::from_iter(want), "{} lane {lane}", kernel.name());
         }
+    }
+}
+
+/// The last entry that a sampler can name.
+const ENTRY: u16 = 4095;
+/// What the texels of [`beyond`]'s image are made of.
+const INSIDE: u32 = 0x4048_0000;
+
+/// Samples an image of four dwords a texel with the number format given; odd lanes are beyond it, where [`ENTRY`] is.
+fn beyond(
+    (device, module): &(Device, Module),
+    number: u8,
+    launch: impl Fn(Launch<'_>) -> Result<(), Error>,
+) -> Result<Vec<u32>, Error> {
+    let generation = module.target().generation();
+    let format = Format::new(14, number, generation).expect("a format of all generations");
+    let shape = Shape { format, levels: 1, ..shape(&Name::parse("sample_2d"), Tiling::Linear) };
+    let make = |base| Image::new(generation, base, &shape).expect("an image of all generations");
+    let texels = device.buffer_from(&vec![INSIDE; make(0).bytes() as usize / 4])?;
+    let mut image = make(texels.address());
+    image.border_order = ORDER;
+    let sampler = Sampler { clamp: [Clamp::Border; 3], border: Border::Table(ENTRY), ..Sampler::default() };
+    let places: Vec<f32> = (0..LANES).flat_map(|lane| [if lane % 2 == 0 { 0.5 } else { -0.5 }, 0.5]).collect();
+    let (inputs, outputs) = (device.buffer_from(&places)?, device.buffer::<u32>(LANES * 4)?);
+    let (resource, sampler) = (image.encode(), sampler.encode(generation));
+    let kernel = module.kernel("sample_lz_2d")?;
+    let described = kernel.launch().grid(LANES as u32).block(LANES as u32).arg(&inputs).arg(&outputs);
+    launch(described.arg(Arg::value(&resource)).arg(Arg::value(&sampler)))?;
+    Ok(outputs.read())
+}
+
+/// Z first and X third: gfx9 has a field for that.
+const ORDER: [u8; 4] = [2, 1, 0, 3];
+
+fn border_modules() -> impl Iterator<Item = (Device, Module)> {
+    ["gfx600", "gfx700", "gfx803", "gfx900"].into_iter().map(|target| {
+        let path = format!("{}/kernels/image/image.{target}.co", env!("CARGO_MANIFEST_DIR"));
+        let device = Device::with_threads(1).expect("a device");
+        let module = Module::open(&device, &path).expect("a module");
+        (device, module)
+    })
+}
+
+/// Floats as they are, and integers that would be no numbers as floats.
+#[test]
+fn border_colours_come_from_the_launchs_table() {
+    let colours = [(7, [0.25, -2.0, 1e30, 7.5].map(f32::to_bits)), (4, [7, u32::MAX, 0x7f80_0001, 1 << 31])];
+    for (module, (number, colour)) in border_modules().flat_map(|module| colours.map(|c| (module.clone(), c))) {
+        let table = module.0.buffer::<[u32; 4]>(usize::from(ENTRY) + 1).unwrap();
+        table.write_at(ENTRY.into(), &[colour]);
+        let outside = match module.1.target().generation() {
+            Gen::Gfx9 => ORDER.map(|component| colour[usize::from(component)]),
+            _ => colour,
+        };
+        let want = [[INSIDE; 4], outside].repeat(LANES / 2);
+        for engine in ENGINES {
+            let got = beyond(&module, number, |launch| launch.engine(engine).border_colors(&table).run().map(|_| ()));
+            assert_eq!(got.unwrap(), want.as_flattened(), "{} {engine:?}", module.1.target());
+        }
+        let place = Place::Memory(table.address() + 16 * u64::from(ENTRY));
+        let observe = |launch: Launch<'_>| {
+            let observed = Observed::new(Touched::default());
+            launch.border_colors(&table).prepare()?.run_with(&observed)?;
+            let Touched(touched) = observed.into_observer();
+            let lanes = touched.iter().filter(|touch| (touch.1, touch.2) == (place, 16)).map(|touch| touch.0);
+            assert_eq!(lanes.collect::<Vec<_>>(), (1..LANES).step_by(2).collect::<Vec<_>>());
+            Ok(())
+        };
+        assert_eq!(beyond(&module, number, observe).unwrap(), want.as_flattened());
+    }
+}
+
+/// Without a table, or with one that ends before the entry, the first lane that takes the colour is at fault.
+#[test]
+fn missing_border_colours_are_faults() {
+    for (module, engine) in border_modules().flat_map(|module| ENGINES.map(|engine| (module.clone(), engine))) {
+        let fault = |launch: &dyn Fn(Launch<'_>) -> Result<(), Error>| {
+            let Err(Error::Fault(stuck)) = beyond(&module, 7, launch) else { panic!("{engine:?}") };
+            assert!(
+                stuck.fault.instruction.as_ref().is_some_and(|text| text.starts_with("image_sample_lz")),
+                "{stuck}"
+            );
+            let Trap::Fault { cause, address, lane, .. } = stuck.fault.trap else { panic!("{stuck}") };
+            (cause, address, lane)
+        };
+        let none = fault(&|launch| launch.engine(engine).run().map(|_| ()));
+        assert_eq!(none, (Cause::Image(Unsupported::BorderTable(ENTRY)), 0, 1));
+        let short = module.0.buffer::<[u32; 4]>(ENTRY.into()).unwrap();
+        let unmapped = fault(&|launch| launch.engine(engine).border_colors(&short).run().map(|_| ()));
+        assert_eq!(unmapped, (Cause::Unmapped, short.address() + 16 * u64::from(ENTRY), 1));
     }
 }

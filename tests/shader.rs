@@ -1,8 +1,10 @@
 //! Shaders that LLVM has built, for PAL and for Mesa: what they export, on four targets and with both engines, and what
 //! is refused.
 
+use gcnjit::image::{Border, Clamp, Format, Image, Shape};
 use gcnjit::rt::code_object::{PixelInput, Stage};
 use gcnjit::rt::export::{GsOp, Target as To};
+use gcnjit::rt::image::Sampler;
 use gcnjit::rt::parameter::{self, Area};
 use gcnjit::rt::{ArgError, Cause, DispatchError, ShaderError, Trap};
 use gcnjit::{Device, Engine, Error, Export, Given, Kernel, Message, Module, ShaderWave};
@@ -44,6 +46,34 @@ fn vertices_are_exported() {
         assert_eq!(corners, [[-1.0, -1.0, 0.0, 1.0], [3.0, -1.0, 0.0, 1.0], [-1.0, 3.0, 0.0, 1.0]]);
         assert_eq!((colour.target, corner(colour, 1)), (To::Parameter(0), [0.0, 1.0, 0.0, 1.0]));
         assert_eq!((second.wave, second.lanes, corner(second, 63)), (1, 1 << 63, [-1.0, -1.0, 0.0, 1.0]));
+    }
+}
+
+/// A texture that is all border, of the colour that the launch's table has.
+#[test]
+fn textures_take_border_colours_from_the_launchs_table() {
+    for (target, engine) in TARGETS.into_iter().flat_map(|target| ENGINES.map(|engine| (target, engine))) {
+        let device = Device::new().unwrap();
+        let module = Module::open(&device, format!("kernels/graphics/texture.{target}.so")).unwrap();
+        let shader = module.kernel("texture_ps").unwrap();
+        let generation = module.target().generation();
+        let shape = Shape::plane(Format::new(14, 7, generation).unwrap(), 16, 1);
+        let image = Image::new(&device, module.target(), &shape).unwrap();
+        let sampler = Sampler { clamp: [Clamp::Border; 3], border: Border::Table(1), ..Sampler::default() };
+        // Texture coordinates of -1, and white.
+        let lds = parameter::lay_out(1, 2, |_, parameter, _| [if parameter == 0 { -1.0 } else { 1.0 }, 0.0, 0.0]);
+        let mut wave = pixels(&shader, lds, 0, [|_| 0.0; 2]);
+        wave.sgprs.truncate(1);
+        wave.sgprs.splice(..0, image.description().encode().into_iter().chain(sampler.encode(generation)));
+        let table = device.buffer_from(&[[9.0f32; 4], [0.25, 0.5, 2.0, 1.0]]).unwrap();
+        let mut given = Vec::new();
+        let launch = shader.shade().wave(wave).engine(engine);
+        launch.clone().border_colors(&table).run(&mut given).unwrap();
+        let export = *exports(&given).last().unwrap();
+        let colour = [0, 1, 2].map(|channel| f16::from_bits(export.channel(5, channel).unwrap() as u16).to_f32());
+        assert_eq!(colour, [0.25, 0.5, 2.0], "{target} {engine:?}");
+        let error = launch.run(&mut Vec::new()).unwrap_err().to_string();
+        assert!(error.contains("there is no table of border colours for entry 1"), "{error}");
     }
 }
 

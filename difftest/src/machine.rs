@@ -5,6 +5,7 @@ use crate::program::{Placed, place};
 use gcnjit_interp::Interpreter;
 use gcnjit_interp::run::{Buffers, Machine};
 use gcnjit_rt::export::{Given, Recorder, Sink};
+use gcnjit_rt::image::BorderColors;
 use gcnjit_rt::memory::Piece;
 use gcnjit_rt::order::Order;
 use gcnjit_rt::{Cause, Engine, Env, Memory, MemoryError, RegisterFile, Stop, Trap, Wave, gds::Gds, lds::Lds};
@@ -228,7 +229,21 @@ impl Bench {
         let recorder = Recorder::default();
         let exports: Option<&dyn Sink> = Some(&recorder);
         let (memory, exceptions, slice) = (&view, view.names_trapsts(), BUDGET);
-        let env = Env { target, memory, scratch, registers, exceptions, lds, gds, order, exports, stop, slice };
+        let border_colors = BorderColors::at(self.address(Space::A));
+        let env = Env {
+            target,
+            memory,
+            scratch,
+            registers,
+            exceptions,
+            lds,
+            gds,
+            order,
+            border_colors,
+            exports,
+            stop,
+            slice,
+        };
         let mut waves: Vec<Box<Wave>> = case.waves.iter().map(|start| self.start(start)).collect();
         let end = run_group(engine, worker, &env, &mut waves);
         Outcome { end, waves, contents: self.contents(), given: recorder.into_inner() }

@@ -11,7 +11,7 @@ use crate::run::Machine;
 use gcnjit_isa::image::flag;
 use gcnjit_isa::{Access, ImageLevel, ImageWork, Inst};
 use gcnjit_rt::Trap;
-use gcnjit_rt::image::{self, Bad, Detail, Gradients, Request, Sampler, Texel};
+use gcnjit_rt::image::{self, Bad, BorderColors, Bordered, Detail, Gradients, Request, Sampler, Texel, TexelSource};
 use half::f16;
 
 /// A lane's request to the sampler.
@@ -57,44 +57,58 @@ struct Sample<'a> {
 
 impl Sample<'_> {
     fn fetch(&self, texel: Texel) -> Result<[u32; 4], Bad> {
-        self.note(texel);
+        self.note_texel(texel);
         self.operation.image.fetch(&self.m.memory, texel)
     }
 
     fn fetch_raw(&self, texel: Texel) -> Result<[u32; 4], Bad> {
-        self.note(texel);
+        self.note_texel(texel);
         let image = &self.operation.image;
         raw(self.m, image.address(texel), image.format.bytes(), false)
     }
 
-    fn note(&self, texel: Texel) {
-        let Some(log) = self.m.log else { return };
+    fn border(&self, entry: u16) -> Result<[u32; 4], Bad> {
+        let table = self.m.env.border_colors;
+        self.note(table.address(entry)?, BorderColors::ENTRY);
+        table.read(&self.m.memory, entry)
+    }
+
+    fn note_texel(&self, texel: Texel) {
         let image = &self.operation.image;
-        let place = Place::Memory(image.address(texel));
-        let (lane, bytes) = (Some(self.lane), image.format.bytes());
+        self.note(image.address(texel), image.format.bytes());
+    }
+
+    fn note(&self, address: u64, bytes: usize) {
+        let Some(log) = self.m.log else { return };
+        let (lane, place) = (Some(self.lane), Place::Memory(address));
         log.add(Touch { access: Access::Load, lane, place, bytes, dword: 0, data: 0 });
+    }
+
+    /// Texels as the format has them, and border colours.
+    fn source(&self) -> impl TexelSource<Error = Bad> {
+        Bordered { texel: |texel| self.fetch(texel), border: |entry| self.border(entry) }
     }
 
     /// What the sampler makes of the texels, with the destination selects applied.
     fn filtered(&self) -> Result<[u32; 4], Bad> {
-        image::sample(&self.operation.image, self.sampler, &self.request, &mut |texel| self.fetch(texel))
+        image::sample(&self.operation.image, self.sampler, &self.request, &mut self.source())
     }
 
     /// Component `i` of the texels of a square or row.
     fn gathered(&self, i: usize) -> Result<[u32; 4], Bad> {
         let (image, request) = (&self.operation.image, &self.request);
         if self.operation.form.work == ImageWork::Gather {
-            return image::gather(image, self.sampler, request, i, &mut |texel| self.fetch(texel));
+            return image::gather(image, self.sampler, request, i, &mut self.source());
         }
-        let row = image::gather_row::<4, _>(image, self.sampler, request, &mut |texel| self.fetch(texel))?;
+        let row = image::gather_row::<4, _>(image, self.sampler, request, &mut self.source())?;
         Ok(row.map(|texel| image.select(texel)[i]))
     }
 
     /// The first four dwords of the texels of a row as they are in memory, one behind the other.
     fn packed<const N: usize>(&self) -> Result<[u32; 4], Bad> {
         let image = &self.operation.image;
-        let fetch = &mut |texel| self.fetch_raw(texel);
-        let row: [[u32; 4]; N] = image::gather_row(image, self.sampler, &self.request, fetch)?;
+        let source = &mut Bordered { texel: |texel| self.fetch_raw(texel), border: |entry| self.border(entry) };
+        let row: [[u32; 4]; N] = image::gather_row(image, self.sampler, &self.request, source)?;
         let bytes = row.map(|texel| texel.map(u32::to_le_bytes).concat());
         let stream: Vec<u8> = bytes.iter().flat_map(|texel| texel[..image.format.bytes()].iter().copied()).collect();
         let byte = |i: usize| stream.get(i).copied().unwrap_or(0);

@@ -8,6 +8,7 @@ use gcnjit_interp::memory::Place;
 use gcnjit_isa::{Access, Decoder, Note, Op, Registers, Target, asm, disas};
 use gcnjit_rt::RegisterFile;
 use gcnjit_rt::gds::Gds;
+use gcnjit_rt::image::BorderColors;
 use gcnjit_rt::lds::Lds;
 use gcnjit_rt::memory::Piece;
 use gcnjit_rt::order::Order;
@@ -42,6 +43,7 @@ impl Bench {
             lds: &lds,
             gds,
             order,
+            border_colors: BorderColors::NONE,
             exports: None,
             stop: &self.stop,
             slice: 1,

@@ -4,6 +4,7 @@ use crate::export::Sink;
 use crate::fault::Trap;
 use crate::gds::Gds;
 use crate::gws::Ticket;
+use crate::image::BorderColors;
 use crate::lds::Lds;
 use crate::memory::View;
 use crate::order::Order;
@@ -31,6 +32,8 @@ pub struct Env<'a> {
     pub gds: &'a Gds,
     /// The order of the dispatch's waves.
     pub order: &'a Order,
+    /// The table that samplers take border colours from.
+    pub border_colors: BorderColors,
     /// Who gets exports and messages; `None` in a compute dispatch.
     pub exports: Option<&'a dyn Sink>,
     /// Set when the dispatch is to stop (deadline, cancellation, a fault elsewhere).

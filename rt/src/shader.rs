@@ -9,6 +9,7 @@ use crate::engine::{Engine, Env, Stop};
 use crate::export::Sink;
 use crate::fault::{Cause, Trap};
 use crate::hardware::Hardware;
+use crate::image::BorderColors;
 use crate::lds::{self, Lds};
 use crate::memory::View;
 use crate::order::Order;
@@ -42,6 +43,8 @@ pub struct ShaderLaunch<'a> {
     pub waves: &'a [ShaderWave],
     /// Who gets what they export.
     pub sink: &'a dyn Sink,
+    /// The table that samplers take border colours from.
+    pub border_colors: BorderColors,
 }
 
 /// Why a shader can't be launched.
@@ -159,6 +162,7 @@ impl<E: Engine> Runner<'_, E> {
             lds,
             gds: &self.hardware.gds,
             order: &self.order,
+            border_colors: self.launch.border_colors,
             exports: Some(self.launch.sink),
             stop: &stop,
             slice: self.options.slice,

@@ -5,6 +5,7 @@ use gcnjit_interp::fp::Fp;
 use gcnjit_interp::run::{Buffers, Machine};
 use gcnjit_isa::{Ext, Format, Gen, Inst, Mods, Op, Operand, Target};
 use gcnjit_rt::gds::Gds;
+use gcnjit_rt::image::BorderColors;
 use gcnjit_rt::lds::Lds;
 use gcnjit_rt::order::Order;
 use gcnjit_rt::{Env, Memory, Mode, RegisterFile, Trap, View, Wave};
@@ -83,8 +84,8 @@ pub fn env<'a>(
 ) -> Env<'a> {
     static ORDER: Order = Order::new();
     let registers = RegisterFile::ALL;
-    let (exceptions, exports) = (true, None);
-    Env { target, memory, scratch, registers, exceptions, lds, gds, order: &ORDER, exports, stop, slice }
+    let (exceptions, border_colors, exports) = (true, BorderColors::NONE, None);
+    Env { target, memory, scratch, registers, exceptions, lds, gds, order: &ORDER, border_colors, exports, stop, slice }
 }
 
 /// An instruction with these operands and nothing else.

@@ -240,6 +240,7 @@ impl<E: Engine> Job<'_, E> {
             lds: &group.lds,
             gds: &self.hardware.gds,
             order: &self.order,
+            border_colors: self.launch.border_colors,
             exports: None,
             stop: &self.stop,
             slice: self.options.slice,

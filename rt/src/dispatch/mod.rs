@@ -22,6 +22,7 @@ use crate::code_object::Kernel;
 use crate::engine::Engine;
 use crate::geometry::Geometry;
 use crate::hardware::Hardware;
+use crate::image::BorderColors;
 use crate::kernarg::Kernarg;
 use crate::lds;
 use crate::memory::Memory;
@@ -58,12 +59,14 @@ pub struct Launch<'a> {
     /// Bytes of scratch a work-item beyond what the descriptor asks for. Without it, 16 KiB if the compiler says that
     /// there are calls whose depth it does not know, otherwise none.
     pub stack: Option<u32>,
+    /// The table that samplers take border colours from.
+    pub border_colors: BorderColors,
 }
 
 impl<'a> Launch<'a> {
-    /// A launch with number 0, without a printf buffer, with the usual stack.
+    /// A launch with number 0, without a printf buffer or border colours, with the usual stack.
     pub fn new(kernel: &'a Kernel, geometry: Geometry, kernarg: &'a Kernarg) -> Launch<'a> {
-        Launch { kernel, geometry, kernarg, id: 0, printf: 0, stack: None }
+        Launch { kernel, geometry, kernarg, id: 0, printf: 0, stack: None, border_colors: BorderColors::NONE }
     }
 }
 

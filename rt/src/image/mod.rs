@@ -20,6 +20,7 @@ pub mod lod;
 mod plane;
 pub mod sample;
 pub mod sampler;
+pub mod source;
 mod srgb;
 mod transfer;
 mod wrap;
@@ -36,6 +37,7 @@ pub use lod::{Detail, Gradients};
 pub use plane::Plane;
 pub use sample::{Request, gather, gather_row, level_of_detail, sample, sampled};
 pub use sampler::Sampler;
+pub use source::{BorderColors, Bordered, TexelSource};
 
 /// How an image is addressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -123,7 +125,7 @@ pub enum Unsupported {
     Size,
     /// Sampling an image with several samples a texel.
     SampledMsaa,
-    /// An entry of the table of border colours, which nothing supplies.
+    /// An entry of the table of border colours, where a launch was given none.
     BorderTable(u16),
     /// A sampler that takes unorm texels for sRGB, with components of other than eight bits.
     Degamma,

@@ -1,6 +1,6 @@
 //! Sampling: what image_sample, image_gather4 and image_get_lod make of a T#, an S# and an address.
 //!
-//! Pure functions of one lane. Texels come through a closure, which gives what [`Image::fetch`] does and whose error
+//! Pure functions of one lane. Texels, and border colours that are in a table, come from a [`TexelSource`], whose error
 //! ends the sample; an image or sampler that can't be sampled is an error before that, by way of `From<Unsupported>`.
 //! Any bits of descriptors and addresses have a result, after at most 16 points of 2 levels of 8 texels each (24 at the
 //! corners of cubes).
@@ -20,7 +20,7 @@ use super::filter::Filter;
 use super::lod::{Detail, Lod};
 use super::sampler::{Border, Compare, MipFilter, Reduction, Sampler, ZFilter};
 use super::wrap::{Axis, BORDER, Tap, WHOLE, finite, pair};
-use super::{Dim, Image, Texel, Unsupported, cube};
+use super::{Dim, Image, Texel, TexelSource, Unsupported, cube};
 use gcnjit_isa::Gen;
 
 /// What an instruction asks of an image, in one lane.
@@ -69,15 +69,14 @@ pub fn sampled(image: Image, sampler: &Sampler) -> Result<Image, Unsupported> {
 /// The filtered texel, in the order that the destination selects ask for.
 ///
 /// # Errors
-/// Those of `fetch`; [`Unsupported`] for an image with several samples a texel, or where a border colour is needed that
-/// is in a table.
+/// Those of `source`; [`Unsupported`] for an image with several samples a texel.
 #[inline]
-pub fn sample<E: From<Unsupported>>(
+pub fn sample<S: TexelSource>(
     image: &Image,
     sampler: &Sampler,
     request: &Request,
-    fetch: &mut impl FnMut(Texel) -> Result<[u32; 4], E>,
-) -> Result<[u32; 4], E> {
+    source: &mut S,
+) -> Result<[u32; 4], S::Error> {
     check(image)?;
     let lookup = Lookup::new(image, sampler, request);
     let lod = Lod::needed(image, sampler, request);
@@ -91,7 +90,7 @@ pub fn sample<E: From<Unsupported>>(
         for i in 0..points {
             let centre = if points == 1 { lookup.centre } else { lod.point(lookup.centre, i) };
             let place = lookup.place(image.base_level + level, centre);
-            place.blend(&filters, f64::from(share), &mut filter, fetch)?;
+            place.blend(&filters, f64::from(share), &mut filter, source)?;
         }
     }
     Ok(image.select(filter.finish()))
@@ -103,19 +102,19 @@ pub fn sample<E: From<Unsupported>>(
 ///
 /// # Errors
 /// As [`sample`]'s.
-pub fn gather<E: From<Unsupported>>(
+pub fn gather<S: TexelSource>(
     image: &Image,
     sampler: &Sampler,
     request: &Request,
     component: usize,
-    fetch: &mut impl FnMut(Texel) -> Result<[u32; 4], E>,
-) -> Result<[u32; 4], E> {
+    source: &mut S,
+) -> Result<[u32; 4], S::Error> {
     check(image)?;
     let lookup = Lookup::new(image, sampler, request);
     let place = lookup.nearest_level(request);
     let mut result = [0; 4];
     for (result, (column, row)) in result.iter_mut().zip([(0, 1), (1, 1), (1, 0), (0, 0)]) {
-        *result = image.select(place.gathered(column, row, fetch)?)[component];
+        *result = image.select(place.gathered(column, row, source)?)[component];
     }
     Ok(result)
 }
@@ -125,12 +124,12 @@ pub fn gather<E: From<Unsupported>>(
 ///
 /// # Errors
 /// As [`sample`]'s.
-pub fn gather_row<const N: usize, E: From<Unsupported>>(
+pub fn gather_row<const N: usize, S: TexelSource>(
     image: &Image,
     sampler: &Sampler,
     request: &Request,
-    fetch: &mut impl FnMut(Texel) -> Result<[u32; 4], E>,
-) -> Result<[[u32; 4]; N], E> {
+    source: &mut S,
+) -> Result<[[u32; 4]; N], S::Error> {
     check(image)?;
     let mut result = [[0; 4]; N];
     for (i, result) in result.iter_mut().enumerate() {
@@ -141,7 +140,7 @@ pub fn gather_row<const N: usize, E: From<Unsupported>>(
         let [x, _] = place.taps(0, true);
         let [y, _] = place.taps(1, false);
         let [z, _] = place.depth(false);
-        *result = place.texel(x.index, y.index, z.index, fetch)?;
+        *result = place.texel(x.index, y.index, z.index, source)?;
     }
     Ok(result)
 }
@@ -254,13 +253,13 @@ impl<'a> Lookup<'a> {
 
     /// The colour outside of the image.
     #[inline]
-    fn border(&self) -> Result<[u32; 4], Unsupported> {
+    fn border<S: TexelSource>(&self, source: &mut S) -> Result<[u32; 4], S::Error> {
         let one = self.image.format.one();
         let color = match self.sampler.border {
             Border::TransparentBlack => [0; 4],
             Border::OpaqueBlack => [0, 0, 0, one],
             Border::OpaqueWhite => [one; 4],
-            Border::Table(entry) => return Err(Unsupported::BorderTable(entry)),
+            Border::Table(entry) => source.border(entry)?,
         };
         Ok(self.image.border_order.map(|component| color[usize::from(component & 3)]))
     }
@@ -292,15 +291,15 @@ struct Place<'a> {
 impl Place<'_> {
     /// Adds the texels around the position to `filter`; their shares make `share` · 2^24.
     #[inline(always)]
-    fn blend<E: From<Unsupported>>(
+    fn blend<S: TexelSource>(
         &self,
         filters: &Filters,
         share: f64,
         filter: &mut Filter,
-        fetch: &mut impl FnMut(Texel) -> Result<[u32; 4], E>,
-    ) -> Result<(), E> {
+        source: &mut S,
+    ) -> Result<(), S::Error> {
         if self.lookup.seamless && filters.xy_linear {
-            return self.blend_cube(share, filter, fetch);
+            return self.blend_cube(share, filter, source);
         }
         let (xs, ys) = (self.taps(0, filters.xy_linear), self.taps(1, filters.xy_linear));
         // All are fetched before they are added: sums stay in the host's registers, and what was just written in pieces
@@ -311,7 +310,7 @@ impl Place<'_> {
                 for x in &xs {
                     let weight = x.weight * y.weight * z.weight;
                     if weight != 0 {
-                        texels[count] = self.texel(x.index, y.index, z.index, fetch)?;
+                        texels[count] = self.texel(x.index, y.index, z.index, source)?;
                         shares[count] = f64::from(weight) * share;
                         count += 1;
                     }
@@ -323,17 +322,12 @@ impl Place<'_> {
     }
 
     /// The same, over the edges of the faces of a cube.
-    fn blend_cube<E: From<Unsupported>>(
-        &self,
-        share: f64,
-        filter: &mut Filter,
-        fetch: &mut impl FnMut(Texel) -> Result<[u32; 4], E>,
-    ) -> Result<(), E> {
+    fn blend_cube<S: TexelSource>(&self, share: f64, filter: &mut Filter, source: &mut S) -> Result<(), S::Error> {
         let [(x, right), (y, below)] = self.face_pairs(0.0);
         for (y, height) in [(y, WHOLE - below), (y + 1, below)] {
             for (x, width) in [(x, WHOLE - right), (x + 1, right)] {
                 if width * height != 0 {
-                    self.add_face_texel(x, y, f64::from(width * height * WHOLE) * share, filter, fetch)?;
+                    self.add_face_texel(x, y, f64::from(width * height * WHOLE) * share, filter, source)?;
                 }
             }
         }
@@ -342,32 +336,27 @@ impl Place<'_> {
 
     /// Adds the texel at (`x`, `y`) of the face or beyond an edge of it. Where three faces meet, all three texels of the
     /// corner have equal shares.
-    fn add_face_texel<E: From<Unsupported>>(
+    fn add_face_texel<S: TexelSource>(
         &self,
         x: i32,
         y: i32,
         weight: f64,
         filter: &mut Filter,
-        fetch: &mut impl FnMut(Texel) -> Result<[u32; 4], E>,
-    ) -> Result<(), E> {
+        source: &mut S,
+    ) -> Result<(), S::Error> {
         let (face, size) = (self.lookup.face, self.size[0]);
         if let Some(texel) = cube::texel(face, x, y, size) {
-            filter.add(&[self.face_texel(texel, fetch)?], &[weight]);
+            filter.add(&[self.face_texel(texel, source)?], &[weight]);
             return Ok(());
         }
         for texel in cube::corner(face, x, y, size) {
-            filter.add(&[self.face_texel(texel, fetch)?], &[weight / 3.0]);
+            filter.add(&[self.face_texel(texel, source)?], &[weight / 3.0]);
         }
         Ok(())
     }
 
     /// The texel in `column` and `row` of the two by two that a bilinear filter takes.
-    fn gathered<E: From<Unsupported>>(
-        &self,
-        column: usize,
-        row: usize,
-        fetch: &mut impl FnMut(Texel) -> Result<[u32; 4], E>,
-    ) -> Result<[u32; 4], E> {
+    fn gathered<S: TexelSource>(&self, column: usize, row: usize, source: &mut S) -> Result<[u32; 4], S::Error> {
         let image = self.lookup.image;
         // Before gfx9 integers are gathered around the nearest texel's far corner, as if it were the position.
         let integer = image.format.is_integer();
@@ -380,12 +369,12 @@ impl Place<'_> {
             let at_corner = integer && cube::texel(self.lookup.face, x, y, self.size[0]).is_none();
             let (x, y) = if at_corner { (x.clamp(0, last), y.clamp(0, last)) } else { (x, y) };
             let mut filter = Filter::new(Reduction::Blend);
-            self.add_face_texel(x, y, 1.0, &mut filter, fetch)?;
+            self.add_face_texel(x, y, 1.0, &mut filter, source)?;
             return Ok(filter.finish());
         }
         let moved = Place { position: self.position.map(|x| x + shift), ..*self };
         let [z, _] = self.depth(false);
-        self.texel(moved.taps(0, true)[column].index, moved.taps(1, true)[row].index, z.index, fetch)
+        self.texel(moved.taps(0, true)[column].index, moved.taps(1, true)[row].index, z.index, source)
     }
 
     /// Along s and t of a face: the first of two texels, from −1 to the size, and the second one's weight.
@@ -426,28 +415,18 @@ impl Place<'_> {
         (self.lookup.slice + face).min(self.lookup.image.last_array)
     }
 
-    fn face_texel<E: From<Unsupported>>(
-        &self,
-        texel: cube::FaceTexel,
-        fetch: &mut impl FnMut(Texel) -> Result<[u32; 4], E>,
-    ) -> Result<[u32; 4], E> {
-        self.texel(texel.x, texel.y, self.slice(texel.face), fetch)
+    fn face_texel<S: TexelSource>(&self, texel: cube::FaceTexel, source: &mut S) -> Result<[u32; 4], S::Error> {
+        self.texel(texel.x, texel.y, self.slice(texel.face), source)
     }
 
     /// What a filter takes for the texel: its components, the border's, or the result of their comparison.
     #[inline(always)]
-    fn texel<E: From<Unsupported>>(
-        &self,
-        x: u32,
-        y: u32,
-        z: u32,
-        fetch: &mut impl FnMut(Texel) -> Result<[u32; 4], E>,
-    ) -> Result<[u32; 4], E> {
+    fn texel<S: TexelSource>(&self, x: u32, y: u32, z: u32, source: &mut S) -> Result<[u32; 4], S::Error> {
         let lookup = self.lookup;
         let components = if x == BORDER || y == BORDER || z == BORDER {
-            lookup.border()?
+            lookup.border(source)?
         } else {
-            fetch(Texel { x, y, z, level: self.level, sample: 0 })?
+            source.texel(Texel { x, y, z, level: self.level, sample: 0 })?
         };
         Ok(match lookup.reference {
             None => components,

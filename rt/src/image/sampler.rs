@@ -115,7 +115,8 @@ pub enum Border {
     OpaqueBlack,
     /// (1, 1, 1, 1).
     OpaqueWhite,
-    /// An entry of the table of border colours, whose address is not in the descriptor: 0 to 4095.
+    /// An entry of the table of border colours, whose address is not in the descriptor: 0 to 4095. See
+    /// [`BorderColors`](super::BorderColors).
     Table(u16),
 }
 

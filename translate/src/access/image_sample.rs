@@ -8,9 +8,21 @@ use super::image::{ImageAccess, Parts, Results};
 use super::lanes::each;
 use crate::libcall;
 use gcnjit_isa::{Gen, ImageLevel, ImageWork};
-use gcnjit_rt::image::{self, Detail, Gradients, Image, Plane, Request, Sampler, Texel};
+use gcnjit_rt::image::{self, BorderColors, Bordered, Detail, Gradients, Image, Plane, Request, Sampler, Texel};
 use gcnjit_rt::{Cursor, Env, Wave};
 use half::f16;
+
+/// What samples read.
+struct Memory<'a> {
+    cursor: Cursor<'a>,
+    border_colors: BorderColors,
+}
+
+impl Memory<'_> {
+    fn border(&self, entry: u16) -> Result<[u32; 4], image::Bad> {
+        self.border_colors.read(&self.cursor, entry)
+    }
+}
 
 /// Samples all active lanes, in the host's float modes.
 pub(super) fn run(a: &ImageAccess, image: &Image, parts: &Parts, wave: &Wave, env: &Env<'_>) -> Result<Results, Bad> {
@@ -26,17 +38,17 @@ fn lanes(a: &ImageAccess, image: &Image, parts: &Parts, wave: &Wave, env: &Env<'
         let image::Bad { cause, address } = what.into();
         Bad { cause, address, lane: wave.exec().trailing_zeros() & 63 }
     })?;
-    let cursor = Cursor::new(env.memory);
+    let memory = &Memory { cursor: Cursor::new(env.memory), border_colors: env.border_colors };
     let plain = a.form.work == ImageWork::Sample && parts.compare.is_none() && parts.offset.is_none();
     let plane = plain.then(|| Plane::of(image, &sampler, a.unorm)).flatten();
-    let mut fetch = |texel: Texel| image.fetch(&cursor, texel);
+    let mut fetch = |texel: Texel| image.fetch(&memory.cursor, texel);
     let mut results = [[0; 64]; 4];
     let mut quad = Quad { first: usize::MAX, gradients: Gradients::default() };
     for lane in each(wave.exec()) {
         let [x, y] = [0, 1].map(|i| float(parts, parts.body(wave, i, lane)));
         let values = match plane.as_ref().and_then(|plane| plane.sample([x, y], &mut fetch)) {
             Some(values) => values,
-            None => one(a, image, &sampler, &request(a, parts, wave, lane, &mut quad), &cursor),
+            None => one(a, image, &sampler, &request(a, parts, wave, lane, &mut quad), memory),
         };
         let values = values.map_err(|bad| Bad { cause: bad.cause, address: bad.address, lane: lane as u32 })?;
         let values = if gathers(a.form.work) { values } else { a.asked(values) };
@@ -66,22 +78,23 @@ fn one(
     image: &Image,
     sampler: &Sampler,
     request: &Request,
-    cursor: &Cursor<'_>,
+    memory: &Memory<'_>,
 ) -> Result<[u32; 4], image::Bad> {
-    let mut fetch = |texel: Texel| image.fetch(cursor, texel);
+    let source =
+        &mut Bordered { texel: |texel| image.fetch(&memory.cursor, texel), border: |entry| memory.border(entry) };
     // Of several components that are asked for, a gather has the first; of none, zeros.
     let component = a.dmask.trailing_zeros() as usize;
     match a.form.work {
         ImageWork::GetLod => Ok(image::level_of_detail(image, sampler, request)),
         work if gathers(work) && component > 3 => Ok([0; 4]),
-        ImageWork::Gather => image::gather(image, sampler, request, component, &mut fetch),
+        ImageWork::Gather => image::gather(image, sampler, request, component, source),
         ImageWork::GatherRow { packed: false, .. } => {
-            let row = image::gather_row::<4, _>(image, sampler, request, &mut fetch)?;
+            let row = image::gather_row::<4, _>(image, sampler, request, source)?;
             Ok(row.map(|texel| image.select(texel)[component]))
         }
-        ImageWork::GatherRow { texels: 4, .. } => bits::<4>(image, sampler, request, cursor),
-        ImageWork::GatherRow { .. } => bits::<8>(image, sampler, request, cursor),
-        _ => image::sample(image, sampler, request, &mut fetch),
+        ImageWork::GatherRow { texels: 4, .. } => bits::<4>(image, sampler, request, memory),
+        ImageWork::GatherRow { .. } => bits::<8>(image, sampler, request, memory),
+        _ => image::sample(image, sampler, request, source),
     }
 }
 
@@ -90,15 +103,16 @@ fn bits<const N: usize>(
     image: &Image,
     sampler: &Sampler,
     request: &Request,
-    cursor: &Cursor<'_>,
+    memory: &Memory<'_>,
 ) -> Result<[u32; 4], image::Bad> {
     let bytes = image.format.bytes();
-    let mut fetch = |texel: Texel| {
+    let texel = |texel: Texel| {
         let (address, mut element) = (image.address(texel), [0u8; 16]);
-        cursor.read(address, &mut element[..bytes]).map_err(|cause| image::Bad { cause, address })?;
+        memory.cursor.read(address, &mut element[..bytes]).map_err(|cause| image::Bad { cause, address })?;
         Ok::<_, image::Bad>(std::array::from_fn(|i| word(&element, i)))
     };
-    let row = image::gather_row::<N, _>(image, sampler, request, &mut fetch)?;
+    let source = &mut Bordered { texel, border: |entry| memory.border(entry) };
+    let row = image::gather_row::<N, _>(image, sampler, request, source)?;
     let mut stream = [0u8; 16 * 8];
     for (i, texel) in row.iter().enumerate() {
         for (k, byte) in stream[i * bytes..][..bytes].iter_mut().enumerate() {

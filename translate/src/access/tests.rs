@@ -4,6 +4,7 @@ use super::*;
 use gcnjit_isa::{Ds, Ext, Flat, Format, Mods, Mubuf, Op, Operand, Smem};
 use gcnjit_rt::RegisterFile;
 use gcnjit_rt::gds::Gds;
+use gcnjit_rt::image::BorderColors;
 use gcnjit_rt::lds::Lds;
 use gcnjit_rt::memory::{LDS_APERTURE, Memory, PRIVATE_APERTURE, Piece};
 use gcnjit_rt::order::Order;
@@ -61,6 +62,7 @@ impl World {
             lds,
             gds,
             order: &ORDER,
+            border_colors: BorderColors::NONE,
             exports: None,
             stop,
             slice: 1,
