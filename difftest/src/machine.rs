@@ -229,6 +229,7 @@ impl Bench {
         let recorder = Recorder::default();
         let exports: Option<&dyn Sink> = Some(&recorder);
         let (memory, exceptions, slice) = (&view, view.names_trapsts(), BUDGET);
+        // Entries beyond the memory are not mapped.
         let border_colors = BorderColors::at(self.address(Space::A));
         let env = Env {
             target,
