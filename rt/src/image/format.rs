@@ -295,6 +295,18 @@ impl Format {
         })
     }
 
+    /// For texels of four normalised bytes, red first: what each of them stands for.
+    pub(super) fn bytes_to_components(self) -> Option<[&'static [u32; 256]; 4]> {
+        match (self.kind, self.meaning) {
+            (Kind::Bytes, Meaning::Number(Number::Unorm)) => Some([&UNORM8; 4]),
+            (Kind::Bytes, Meaning::Srgb) => {
+                let color = &srgb::TO_LINEAR;
+                Some([color, color, color, &UNORM8])
+            }
+            _ => None,
+        }
+    }
+
     /// A component of eight bits.
     #[inline]
     fn byte(self, raw: u8, color: bool) -> u32 {

@@ -2,7 +2,7 @@
 
 /// The f32 nearest to each value's linear intensity: c / 12.92 up to 0.04045, ((c + 0.055) / 1.055)^2.4 above
 /// (IEC 61966-2-1), computed with 50 digits.
-pub(super) const TO_LINEAR: [u32; 256] = [
+pub(super) static TO_LINEAR: [u32; 256] = [
     0x0000_0000,
     0x399f_22b4,
     0x3a1f_22b4,

@@ -42,11 +42,19 @@ fn lanes(a: &ImageAccess, image: &Image, parts: &Parts, wave: &Wave, env: &Env<'
     let plain = a.form.work == ImageWork::Sample && parts.compare.is_none() && parts.offset.is_none();
     let plane = plain.then(|| Plane::of(image, &sampler, a.unorm)).flatten();
     let mut fetch = |texel: Texel| image.fetch(&memory.cursor, texel);
+    let mut bytes = |texel: Texel| {
+        let address = image.address(texel);
+        memory.cursor.dword(address).map_err(|cause| image::Bad { cause, address })
+    };
     let mut results = [[0; 64]; 4];
     let mut quad = Quad { first: usize::MAX, gradients: Gradients::default() };
     for lane in each(wave.exec()) {
         let [x, y] = [0, 1].map(|i| float(parts, parts.body(wave, i, lane)));
-        let values = match plane.as_ref().and_then(|plane| plane.sample([x, y], &mut fetch)) {
+        let short = |plane: &Plane<'_>| match plane.has_bytes() {
+            true => plane.sample_bytes([x, y], &mut bytes),
+            false => plane.sample([x, y], &mut fetch),
+        };
+        let values = match plane.as_ref().and_then(short) {
             Some(values) => values,
             None => one(a, image, &sampler, &request(a, parts, wave, lane, &mut quad), memory),
         };
