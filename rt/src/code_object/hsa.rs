@@ -80,25 +80,45 @@ pub(super) fn elf(table: &'static str) -> impl Fn(object::read::Error) -> LoadEr
     move |error| LoadError::Elf { table, what: error.to_string() }
 }
 
+/// Checks a field of the ELF header.
+pub(super) fn expect(field: &'static str, value: u64, good: bool, expected: &'static str) -> Result<(), LoadError> {
+    match good {
+        true => Ok(()),
+        false => Err(LoadError::Header { field, value, expected }),
+    }
+}
+
+/// A byte of the file's identification.
+fn ident(data: &[u8], i: usize) -> u8 {
+    data.get(i).copied().unwrap_or(0)
+}
+
+/// The ELF header of a file for these processors: class, byte order and machine are checked.
+pub(super) fn processor_header(data: &[u8]) -> Result<&Elf, LoadError> {
+    let (class, order) = (ident(data, 4), ident(data, 5));
+    expect("EI_CLASS", class.into(), class == ELFCLASS64, "ELFCLASS64 (2)")?;
+    expect("EI_DATA", order.into(), order == ELFDATA2LSB, "ELFDATA2LSB (1)")?;
+    let header = Elf::parse(data).map_err(elf("ELF header"))?;
+    let machine = header.e_machine(LE);
+    expect("e_machine", machine.into(), machine == EM_AMDGPU, "EM_AMDGPU (224)")?;
+    Ok(header)
+}
+
+/// Checks that it is linked.
+pub(super) fn expect_linked(header: &Elf) -> Result<(), LoadError> {
+    let kind = header.e_type(LE);
+    expect("e_type", kind.into(), kind == ET_DYN, "ET_DYN (3): it is not linked")
+}
+
 /// Checks the ELF header.
 fn header(data: &[u8]) -> Result<(&Elf, Abi), LoadError> {
     if !data.starts_with(&ELFMAG) {
         return Err(LoadError::NotElf);
     }
-    let expect = |field, value: u64, good: bool, expected| match good {
-        true => Ok(()),
-        false => Err(LoadError::Header { field, value, expected }),
-    };
-    let ident = |i: usize| data.get(i).copied().unwrap_or(0);
-    expect("EI_CLASS", ident(4).into(), ident(4) == ELFCLASS64, "ELFCLASS64 (2)")?;
-    expect("EI_DATA", ident(5).into(), ident(5) == ELFDATA2LSB, "ELFDATA2LSB (1)")?;
-    let header = Elf::parse(data).map_err(elf("ELF header"))?;
-    let machine = header.e_machine(LE);
-    expect("e_machine", machine.into(), machine == EM_AMDGPU, "EM_AMDGPU (224)")?;
-    expect("EI_OSABI", ident(7).into(), ident(7) == OSABI, "ELFOSABI_AMDGPU_HSA (64)")?;
-    let kind = header.e_type(LE);
-    expect("e_type", kind.into(), kind == ET_DYN, "ET_DYN (3): it is not linked")?;
-    let abi = match ident(8) {
+    let (header, os_abi) = (processor_header(data)?, ident(data, 7));
+    expect("EI_OSABI", os_abi.into(), os_abi == OSABI, "ELFOSABI_AMDGPU_HSA (64)")?;
+    expect_linked(header)?;
+    let abi = match ident(data, 8) {
         0 => Abi::HsaV2,
         1 | 2 => Abi::HsaV3,
         3 | 4 => Abi::HsaV5,

@@ -372,6 +372,36 @@ pub struct KernelCode {
     pub shader: Option<ShaderCode>,
 }
 
+impl KernelCode {
+    /// A kernel of which nothing is said but where it begins.
+    fn bare(name: String, abi: Abi, entry: u64) -> KernelCode {
+        KernelCode {
+            name,
+            abi,
+            entry,
+            descriptor: entry,
+            rsrc1: Rsrc1(0),
+            rsrc2: Rsrc2(0),
+            rsrc3: 0,
+            user_sgprs: Vec::new(),
+            lds_size: 0,
+            scratch_size: 0,
+            scratch_element: 4,
+            dynamic_stack: false,
+            kernarg_size: 0,
+            args: None,
+            required_group: None,
+            max_group: None,
+            sgprs: None,
+            vgprs: None,
+            constants: None,
+            samplers: Vec::new(),
+            missing: None,
+            shader: None,
+        }
+    }
+}
+
 /// The register that sets up a wave's registers and modes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Rsrc1(pub u32);

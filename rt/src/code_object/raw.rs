@@ -46,29 +46,13 @@ impl RawCode {
         let groups = (1 << self.group_ids.min(3)) - 1;
         let items = self.item_ids.clamp(1, 3) - 1;
         let kernel = KernelCode {
-            name: RawCode::NAME.to_owned(),
-            abi: Abi::Raw,
-            entry: 0,
-            descriptor: 0,
             // All SGPRs; f32 denormals are flushed, others kept; DX10_CLAMP and IEEE mode, as compilers set it.
             rsrc1: Rsrc1((self.vgprs.clamp(1, 256).div_ceil(4) - 1) | 0xf << 6 | 0xc0 << 12 | 1 << 21 | 1 << 23),
             rsrc2: Rsrc2(u32::from(self.scratch != 0) | (count as u32) << 1 | groups << 7 | items << 11),
-            rsrc3: 0,
             user_sgprs,
             lds_size: self.lds,
             scratch_size: self.scratch,
-            scratch_element: 4,
-            dynamic_stack: false,
-            kernarg_size: 0,
-            args: None,
-            required_group: None,
-            max_group: None,
-            sgprs: None,
-            vgprs: None,
-            constants: None,
-            samplers: Vec::new(),
-            missing: None,
-            shader: None,
+            ..KernelCode::bare(RawCode::NAME.to_owned(), Abi::Raw, 0)
         };
         let file = 0..code.len();
         let (relocations, globals, printf, parts) = Default::default();

@@ -9,7 +9,7 @@ use super::hsa::{self, Elf, LE, elf};
 use super::metadata::{self, PalStage};
 use super::{Abi, Image, KernelCode, LoadError, Rsrc1, Rsrc2, Segment, relocation};
 use gcnjit_isa::Target;
-use object::elf::{ELFCLASS64, ELFDATA2LSB, EM_AMDGPU, ET_DYN, SHT_DYNSYM, SHT_SYMTAB, STT_FUNC};
+use object::elf::{SHT_DYNSYM, SHT_SYMTAB, STT_FUNC};
 use object::read::elf::{FileHeader, SectionHeader, SectionTable, Sym};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -154,17 +154,8 @@ pub fn parse(file: Vec<u8>) -> Result<Image, LoadError> {
 
 /// Checks the ELF header.
 fn header(data: &[u8]) -> Result<&Elf, LoadError> {
-    let expect = |field, value: u64, good: bool, expected| match good {
-        true => Ok(()),
-        false => Err(LoadError::Header { field, value, expected }),
-    };
-    let ident = |i: usize| data.get(i).copied().unwrap_or(0);
-    expect("EI_CLASS", ident(4).into(), ident(4) == ELFCLASS64, "ELFCLASS64 (2)")?;
-    expect("EI_DATA", ident(5).into(), ident(5) == ELFDATA2LSB, "ELFDATA2LSB (1)")?;
-    let header = Elf::parse(data).map_err(elf("ELF header"))?;
-    let (machine, kind) = (header.e_machine(LE), header.e_type(LE));
-    expect("e_machine", machine.into(), machine == EM_AMDGPU, "EM_AMDGPU (224)")?;
-    expect("e_type", kind.into(), kind == ET_DYN, "ET_DYN (3): it is not linked")?;
+    let header = hsa::processor_header(data)?;
+    hsa::expect_linked(header)?;
     Ok(header)
 }
 
@@ -255,28 +246,12 @@ fn shader(function: Function, entry: u64, segments: &[Segment]) -> Result<Kernel
     let rsrc1 = registers.get(&stage.rsrc1()).copied().ok_or("has no PGM_RSRC1")?;
     let rsrc2 = registers.get(&(stage.rsrc1() + 1)).copied().unwrap_or(0);
     Ok(KernelCode {
-        name,
-        abi: Abi::Shader,
-        entry,
-        descriptor: entry,
         rsrc1: Rsrc1(rsrc1),
         rsrc2: Rsrc2(rsrc2),
-        rsrc3: 0,
-        user_sgprs: Vec::new(),
-        lds_size: 0,
         scratch_size: scratch,
-        scratch_element: 4,
-        dynamic_stack: false,
-        kernarg_size: 0,
-        args: None,
-        required_group: None,
-        max_group: None,
-        sgprs: None,
-        vgprs: None,
-        constants: None,
-        samplers: Vec::new(),
         missing: Some("a graphics pipeline: it is a shader"),
         shader: Some(ShaderCode { stage, registers }),
+        ..KernelCode::bare(name, Abi::Shader, entry)
     })
 }
 

@@ -24,6 +24,20 @@ pub enum Clamp {
     MirrorOnceBorder,
 }
 
+impl Clamp {
+    /// All of them, by the number that a descriptor has.
+    pub const ALL: [Clamp; 8] = [
+        Clamp::Wrap,
+        Clamp::Mirror,
+        Clamp::LastTexel,
+        Clamp::MirrorOnceLastTexel,
+        Clamp::HalfBorder,
+        Clamp::MirrorOnceHalfBorder,
+        Clamp::Border,
+        Clamp::MirrorOnceBorder,
+    ];
+}
+
 /// How a reference value is compared with a texel's depth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names say it: reference OP texel")]
@@ -191,17 +205,6 @@ fn signed(word: u32, at: u32, bits: u32) -> i32 {
     (word << (32 - at - bits)) as i32 >> (32 - bits)
 }
 
-const CLAMPS: [Clamp; 8] = [
-    Clamp::Wrap,
-    Clamp::Mirror,
-    Clamp::LastTexel,
-    Clamp::MirrorOnceLastTexel,
-    Clamp::HalfBorder,
-    Clamp::MirrorOnceHalfBorder,
-    Clamp::Border,
-    Clamp::MirrorOnceBorder,
-];
-
 const COMPARES: [Compare; 8] = [
     Compare::Never,
     Compare::Less,
@@ -229,7 +232,7 @@ impl Sampler {
         let flag = |word: u32, at: u32| word >> at & 1 != 0;
         let since = |first: Gen, word: u32, at: u32| generation >= first && flag(word, at);
         Sampler {
-            clamp: [0, 3, 6].map(|at| CLAMPS[field(w0, at, 3) as usize]),
+            clamp: [0, 3, 6].map(|at| Clamp::ALL[field(w0, at, 3) as usize]),
             max_aniso_ratio: field(w0, 9, 3) as u8,
             compare: COMPARES[field(w0, 12, 3) as usize],
             unnormalized: flag(w0, 15),

@@ -6,17 +6,6 @@ use gcnjit_rt::image::Dim;
 use gcnjit_rt::image::descriptor::Shape;
 use gcnjit_rt::image::sampler::{Border, Clamp, Compare, Sampler, ZFilter};
 
-const CLAMPS: [Clamp; 8] = [
-    Clamp::Wrap,
-    Clamp::Mirror,
-    Clamp::LastTexel,
-    Clamp::MirrorOnceLastTexel,
-    Clamp::HalfBorder,
-    Clamp::MirrorOnceHalfBorder,
-    Clamp::Border,
-    Clamp::MirrorOnceBorder,
-];
-
 fn state(sampler: &Sampler, linear: [bool; 3]) -> State {
     let border = match sampler.border {
         Border::OpaqueWhite => [1.0; 4],
@@ -31,7 +20,7 @@ fn state(sampler: &Sampler, linear: [bool; 3]) -> State {
 fn rows_in_all_modes() {
     for width in 1..=5 {
         let picture = Picture::new(Shape::row(floats(), width));
-        for clamp in CLAMPS {
+        for clamp in Clamp::ALL {
             for linear in [false, true] {
                 let sampler =
                     Sampler { clamp: [clamp; 3], border: Border::OpaqueWhite, unnormalized: true, ..sampler(linear) };
@@ -54,7 +43,7 @@ fn rows_in_all_modes() {
 #[test]
 fn planes_within_the_bound_of_weights() {
     let picture = Picture::new(Shape::plane(floats(), 5, 3));
-    for clamp in CLAMPS {
+    for clamp in Clamp::ALL {
         let sampler = Sampler { clamp: [clamp; 3], border: Border::OpaqueBlack, ..sampler(true) };
         let state = state(&sampler, [true, true, false]);
         for step in 0..2000 {

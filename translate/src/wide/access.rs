@@ -76,7 +76,7 @@ impl Stub<'_> {
         self.asm.compare8(SITE, Site::MISSES as i32, PATIENCE);
         self.slow_if(When::Above);
         if self.access.store {
-            self.asm.is_zero8(SITE, Site::WRITABLE as i32);
+            self.asm.compare8(SITE, Site::WRITABLE as i32, 0);
             self.slow_if(When::Zero);
         }
         self.asm.load64(SIZE, SITE, Site::END as i32);

@@ -5,7 +5,10 @@
 //! instruction is; operands are always result, first source, second source, and the second may be memory. Constants
 //! live in a pool behind the code and are found relative to the instruction pointer.
 
+use super::evex::{M0F, M0F3A, NP, P66, Tuple, W0, W1};
 use std::collections::HashMap;
+
+pub use super::evex::{Evex, op};
 
 /// A 512-bit vector register, 0 to 31.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,149 +112,6 @@ impl From<Zmm> for Rm {
     fn from(zmm: Zmm) -> Rm {
         Rm::Reg(zmm.0)
     }
-}
-
-/// Bytes that a memory operand has, which is also the unit of short offsets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Tuple {
-    /// 64, or an element that is broadcast.
-    Full,
-    /// 32.
-    Half,
-    /// One element.
-    One,
-}
-
-/// An EVEX instruction on 512-bit registers.
-#[derive(Clone, Copy, Debug)]
-pub struct Evex {
-    map: u8,
-    prefix: u8,
-    wide: bool,
-    opcode: u8,
-    tuple: Tuple,
-}
-
-/// Opcode maps and mandatory prefixes, in their encodings.
-const M0F: u8 = 1;
-const M0F38: u8 = 2;
-const M0F3A: u8 = 3;
-const NP: u8 = 0;
-const P66: u8 = 1;
-const PF3: u8 = 2;
-const PF2: u8 = 3;
-const W0: bool = false;
-const W1: bool = true;
-
-macro_rules! evex {
-    ($($name:ident $prefix:ident $map:ident $w:ident $opcode:literal $tuple:ident;)*) => {
-        /// The instructions, by their mnemonics.
-        #[allow(missing_docs, reason = "Intel's mnemonics")]
-        pub mod op {
-            use super::*;
-            $(pub const $name: Evex =
-                Evex { map: $map, prefix: $prefix, wide: $w, opcode: $opcode, tuple: Tuple::$tuple };)*
-            /// All of them.
-            #[cfg(test)]
-            pub const ALL: &[(&str, Evex)] = &[$((stringify!($name), $name)),*];
-        }
-    };
-}
-
-evex! {
-    VPADDD P66 M0F W0 0xfe Full;
-    VPADDQ P66 M0F W1 0xd4 Full;
-    VPSUBD P66 M0F W0 0xfa Full;
-    VPSUBQ P66 M0F W1 0xfb Full;
-    VPMULLD P66 M0F38 W0 0x40 Full;
-    VPMULLQ P66 M0F38 W1 0x40 Full;
-    VPMULUDQ P66 M0F W1 0xf4 Full;
-    VPMULDQ P66 M0F38 W1 0x28 Full;
-    VPANDD P66 M0F W0 0xdb Full;
-    VPANDQ P66 M0F W1 0xdb Full;
-    VPORD P66 M0F W0 0xeb Full;
-    VPORQ P66 M0F W1 0xeb Full;
-    VPXORD P66 M0F W0 0xef Full;
-    VPXORQ P66 M0F W1 0xef Full;
-    VPMINUD P66 M0F38 W0 0x3b Full;
-    VPMINUQ P66 M0F38 W1 0x3b Full;
-    VPMAXUD P66 M0F38 W0 0x3f Full;
-    VPMAXUQ P66 M0F38 W1 0x3f Full;
-    VPMINSD P66 M0F38 W0 0x39 Full;
-    VPMINSQ P66 M0F38 W1 0x39 Full;
-    VPMAXSD P66 M0F38 W0 0x3d Full;
-    VPMAXSQ P66 M0F38 W1 0x3d Full;
-    VPSLLVD P66 M0F38 W0 0x47 Full;
-    VPSLLVQ P66 M0F38 W1 0x47 Full;
-    VPSRLVD P66 M0F38 W0 0x45 Full;
-    VPSRLVQ P66 M0F38 W1 0x45 Full;
-    VPSRAVD P66 M0F38 W0 0x46 Full;
-    VPSRAVQ P66 M0F38 W1 0x46 Full;
-    VPCMPD P66 M0F3A W0 0x1f Full;
-    VPCMPQ P66 M0F3A W1 0x1f Full;
-    VPCMPUD P66 M0F3A W0 0x1e Full;
-    VPCMPUQ P66 M0F3A W1 0x1e Full;
-    VPBLENDMD P66 M0F38 W0 0x64 Full;
-    VPBLENDMQ P66 M0F38 W1 0x64 Full;
-    VMOVDQA32 P66 M0F W0 0x6f Full;
-    VMOVDQA32_STORE P66 M0F W0 0x7f Full;
-    VMOVDQU32 PF3 M0F W0 0x6f Full;
-    VMOVDQU32_STORE PF3 M0F W0 0x7f Full;
-    VPBROADCASTD P66 M0F38 W0 0x58 One;
-    VPBROADCASTQ P66 M0F38 W1 0x59 One;
-    VPMOVM2D PF3 M0F38 W0 0x38 Full;
-    VPMOVD2M PF3 M0F38 W0 0x39 Full;
-    VPERMT2D P66 M0F38 W0 0x7e Full;
-    VPCOMPRESSD P66 M0F38 W0 0x8b One;
-    VPERMD P66 M0F38 W0 0x36 Full;
-    VPTERNLOGD P66 M0F3A W0 0x25 Full;
-    VPTESTMD P66 M0F38 W0 0x27 Full;
-    VPMOVZXDQ P66 M0F38 W0 0x35 Half;
-    VPMOVSXDQ P66 M0F38 W0 0x25 Half;
-    VEXTRACTI64X4 P66 M0F3A W1 0x3b Half;
-    VINSERTI64X4 P66 M0F3A W1 0x3a Half;
-    VADDPS NP M0F W0 0x58 Full;
-    VADDPD P66 M0F W1 0x58 Full;
-    VSUBPS NP M0F W0 0x5c Full;
-    VSUBPD P66 M0F W1 0x5c Full;
-    VMULPS NP M0F W0 0x59 Full;
-    VMULPD P66 M0F W1 0x59 Full;
-    VDIVPS NP M0F W0 0x5e Full;
-    VDIVPD P66 M0F W1 0x5e Full;
-    VMAXPS NP M0F W0 0x5f Full;
-    VSQRTPS NP M0F W0 0x51 Full;
-    VSQRTPD P66 M0F W1 0x51 Full;
-    VFMADD213PS P66 M0F38 W0 0xa8 Full;
-    VFMADD213PD P66 M0F38 W1 0xa8 Full;
-    VFMADD231PS P66 M0F38 W0 0xb8 Full;
-    VFMADD231PD P66 M0F38 W1 0xb8 Full;
-    VRNDSCALEPS P66 M0F3A W0 0x08 Full;
-    VRNDSCALEPD P66 M0F3A W1 0x09 Full;
-    VCMPPS NP M0F W0 0xc2 Full;
-    VCMPPD P66 M0F W1 0xc2 Full;
-    VCVTDQ2PS NP M0F W0 0x5b Full;
-    VCVTUDQ2PS PF2 M0F W0 0x7a Full;
-    VCVTTPS2DQ PF3 M0F W0 0x5b Full;
-    VCVTTPS2UDQ NP M0F W0 0x78 Full;
-    VCVTDQ2PD PF3 M0F W0 0xe6 Half;
-    VCVTUDQ2PD PF3 M0F W0 0x7a Half;
-    VCVTPS2PD NP M0F W0 0x5a Half;
-    VCVTPD2PS P66 M0F W1 0x5a Full;
-    VCVTPS2DQ P66 M0F W0 0x5b Full;
-    VCVTPH2PS P66 M0F38 W0 0x13 Half;
-    VCVTPS2PH P66 M0F3A W0 0x1d Half;
-    VPMOVDW PF3 M0F38 W0 0x33 Half;
-    VPMOVZXWD P66 M0F38 W0 0x33 Half;
-    VPLZCNTD P66 M0F38 W0 0x44 Full;
-    VPOPCNTD P66 M0F38 W0 0x55 Full;
-    VPSHUFB P66 M0F38 W0 0x00 Full;
-    VPSUBUSB P66 M0F W0 0xd8 Full;
-    VPMADDUBSW P66 M0F38 W0 0x04 Full;
-    VPMADDWD P66 M0F W0 0xf5 Full;
-    VSCALEFPS P66 M0F38 W0 0x2c Full;
-    VSCALEFPD P66 M0F38 W1 0x2c Full;
-    VGETEXPPS P66 M0F38 W0 0x42 Full;
-    VGETMANTPS P66 M0F3A W0 0x26 Full;
 }
 
 /// A VEX instruction on masks.
@@ -769,14 +629,6 @@ impl Asm {
         self.code.push(0);
     }
 
-    /// Compares 8 bits in memory with 0.
-    pub fn is_zero8(&mut self, base: Gpr, offset: i32) {
-        let base = base as u8;
-        self.code.extend([0x40 | base >> 3, 0x80, 0xb8 | base & 7]);
-        self.code.extend(offset.to_le_bytes());
-        self.code.push(0);
-    }
-
     /// Compares 32 bits in memory with all ones.
     pub fn is_ones32(&mut self, base: Gpr, offset: i32) {
         let base = base as u8;
@@ -787,8 +639,10 @@ impl Asm {
 
     /// Compares 8 bits in memory with a constant.
     pub fn compare8(&mut self, base: Gpr, offset: i32, value: u8) {
-        self.is_zero8(base, offset);
-        *self.code.last_mut().expect("the constant") = value;
+        let base = base as u8;
+        self.code.extend([0x40 | base >> 3, 0x80, 0xb8 | base & 7]);
+        self.code.extend(offset.to_le_bytes());
+        self.code.push(value);
     }
 
     /// Clears 8 bits in memory.

@@ -12,6 +12,7 @@
 
 mod access;
 mod asm;
+mod evex;
 pub mod inline;
 mod registers;
 mod schedule;

@@ -189,7 +189,7 @@ fn addresses() {
         asm.sub(Gpr::R8, 64);
         asm.add32(Gpr::Rax, 60);
         asm.shift_left(Gpr::R10, 32);
-        asm.is_zero8(Gpr::Rsi, 16);
+        asm.compare8(Gpr::Rsi, 16, 0);
         asm.compare8(Gpr::Rsi, 17, 8);
         asm.clear8(Gpr::Rsi, 17);
         asm.k_test(K(1));
