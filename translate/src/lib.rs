@@ -97,7 +97,9 @@ fn plan(
         let needed = pass::scalars::needed(&blocks, machine.at_end);
         let planned = blocks.into_iter().zip(needed).map(|(block, needed)| {
             let plan = pass::segment::plan(&block, &needed, mode);
-            Planned { block, plan }
+            let ends = pass::fuse::ends_wave(&block, machine.at_end == AtEnd::Registers);
+            let parts = if wide::is_available() { pass::fuse::parts(&block, &plan, mode, ends) } else { Vec::new() };
+            Planned { block, plan, parts }
         });
         planned.collect()
     }))

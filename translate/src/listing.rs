@@ -90,11 +90,16 @@ impl Page<'_> {
 
     /// A block: its steps, then its nodes with the step each is in.
     fn lane(&mut self, planned: &Planned) {
-        let Planned { block, plan } = planned;
+        let Planned { block, plan, parts } = planned;
         let (name, count) = (self.program.name(block.pc), block.instructions);
         self.line(format_args!("block {name}: {count} instructions, {} steps", plan.steps.len()));
         for (rank, step) in plan.steps.iter().enumerate() {
             self.line(format_args!("  step {rank}: {}", describe(step)));
+        }
+        for part in parts {
+            let accesses: Vec<String> = part.accesses.iter().map(|access| access.number.to_string()).collect();
+            let (first, values) = (self.program.name(part.pc), part.stages.iter().map(|stage| stage.values.len()).sum::<usize>());
+            self.line(format_args!("  fused from {first}: {values} values, accesses {}", accesses.join(" ")));
         }
         let places: Vec<u64> = self.instructions.range(block.pc..block.end).map(|(pc, _)| *pc).collect();
         let mut values = (0..block.nodes.len() as u32).map(Value).peekable();

@@ -93,6 +93,7 @@ impl JitStats {
 impl AddAssign<&Counts> for Counts {
     fn add_assign(&mut self, other: &Counts) {
         self.segments += other.segments;
+        self.parts += other.parts;
         self.versions += other.versions;
         merge(&mut self.libcalls, &other.libcalls);
     }

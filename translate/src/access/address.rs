@@ -19,6 +19,7 @@ pub struct Site {
     end: u64,
     writable: bool,
     misses: u8,
+    fused_misses: u8,
 }
 
 impl Site {
@@ -33,9 +34,12 @@ impl Site {
     /// what finds everything, which counts on until the byte wraps; then it tries again.
     pub const MISSES: usize = offset_of!(Site, misses);
 
+    /// A byte: the same for a fused part that begins with the access.
+    pub const FUSED_MISSES: usize = offset_of!(Site, fused_misses);
+
     /// The site of something that is always there and may be written: LDS.
     pub fn of(start: u64, len: u64) -> Site {
-        Site { start, end: start + len, writable: true, misses: 0 }
+        Site { start, end: start + len, writable: true, misses: 0, fused_misses: 0 }
     }
 
     /// Counts that translated code had to ask.
@@ -56,7 +60,7 @@ impl Site {
     #[inline(never)]
     fn refill(&mut self, env: &Env<'_>, address: u64) -> Option<()> {
         let range = env.memory.find(address)?;
-        *self = Site { start: range.start, end: range.end, writable: range.writable, misses: 0 };
+        *self = Site { start: range.start, end: range.end, writable: range.writable, misses: 0, ..*self };
         Some(())
     }
 }

@@ -190,6 +190,9 @@ pub enum Op {
     Bits,
     /// Lane `args[1]` (uniform, modulo 64) of a lane value.
     ReadLane,
+    /// A dword that an access has just loaded: its number, times 256, plus the dword's. Of fused parts only
+    /// ([`crate::pass::fuse`]).
+    Loaded,
     /// A row of dwords from LDS, at M0 = `args[0]` (uniform): `imm` is a [`crate::libcall::LdsRow`], plus the epoch in the
     /// high half.
     LdsRow,
@@ -333,6 +336,20 @@ impl Block {
         let value = self.push(node);
         self.numbering.insert(node, value);
         value
+    }
+
+    /// Appends a node as it is.
+    pub fn append(&mut self, node: Node) -> Value {
+        let value = Value(self.nodes.len() as u32);
+        self.numbering.entry(node).or_insert(value);
+        self.nodes.push(node);
+        self.origins.push(self.at);
+        value
+    }
+
+    /// A node that is there.
+    pub fn find(&self, node: &Node) -> Option<Value> {
+        self.numbering.get(node).copied()
     }
 
     /// Appends an effect.

@@ -8,6 +8,7 @@
 //! segments are calls of its code ([`crate::wide`]); elsewhere they are loops of 128-bit vectors here. Source locations
 //! are guest addresses, counted from the lowest one of the unit.
 
+mod part;
 mod scalar;
 mod segment;
 mod vector;
@@ -18,7 +19,8 @@ use crate::jit::{Context, Exit};
 use crate::lane::{Block, Fenv, Node, Op, Shape, Term, Ty, Value};
 use crate::libcall;
 use crate::pass::demand::Demand;
-use crate::pass::segment::{Plan, Step};
+use crate::pass::fuse::Fused;
+use crate::pass::segment::{Item, Plan};
 use crate::wide;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I32X4, I64};
@@ -50,6 +52,8 @@ pub struct Planned {
     pub block: Block,
     /// When its nodes run.
     pub plan: Plan,
+    /// What of the plan the wider back end can do as one, where the host has it.
+    pub parts: Vec<Fused>,
 }
 
 /// The signature of translated code.
@@ -65,6 +69,8 @@ pub fn signature(call_conv: CallConv) -> Signature {
 pub struct Counts {
     /// Segments.
     pub segments: usize,
+    /// Fused parts of plans, where segments and accesses are one function.
+    pub parts: usize,
     /// Loops that they were lowered to: one for each of a segment's versions.
     pub versions: usize,
     /// Places that call the host, by the name of what they call.
@@ -110,6 +116,7 @@ pub fn lower(
             fb: &mut fb,
             block: &planned.block,
             plan: &planned.plan,
+            parts: if wide.is_some() { &planned.parts } else { &[] },
             targets: &targets,
             wave: params[0],
             context: params[1],
@@ -166,6 +173,8 @@ struct Lower<'a, 'f> {
     fb: &'a mut FunctionBuilder<'f>,
     block: &'a Block,
     plan: &'a Plan,
+    /// What the wider back end does of the plan as one.
+    parts: &'a [Fused],
     targets: &'a HashMap<u64, ir::Block>,
     wave: ir::Value,
     context: ir::Value,
@@ -198,10 +207,14 @@ impl Lower<'_, '_> {
     fn block(&mut self) {
         self.locate(Some(self.block.pc));
         self.count_instructions();
-        let plan = self.plan;
-        for (rank, step) in plan.steps.iter().enumerate() {
-            self.step(rank, step);
+        let items = self.plan.items();
+        let mut done = 0;
+        for (number, part) in self.parts.iter().enumerate() {
+            self.items(&items[done..part.items.start]);
+            self.part(number, part, &items[part.items.clone()]);
+            done = part.items.end;
         }
+        self.items(&items[done..]);
         self.locate(Some(self.block.at));
         self.set_fenv(Fenv::F32);
         self.term();
@@ -215,21 +228,21 @@ impl Lower<'_, '_> {
         std::mem::replace(&mut self.place, place)
     }
 
-    fn step(&mut self, rank: usize, step: &Step) {
-        let mut scalars = step.scalars.iter();
-        while let Some(value) = scalars.next() {
-            match scalars.as_slice().first().and_then(|next| self.pair(*value, *next)) {
-                Some((register, both)) => {
-                    self.locate(Some(self.block.origin(*value)));
+    /// Does items of the plan, one after the other.
+    fn items(&mut self, items: &[Item]) {
+        let mut rest = items;
+        while let [item, tail @ ..] = rest {
+            rest = tail;
+            match (*item, tail.first()) {
+                (Item::Scalar(value), Some(Item::Scalar(next))) if let Some((register, both)) = self.pair(value, *next) => {
+                    self.locate(Some(self.block.origin(value)));
                     let both = self.uniform(both);
                     self.store_wave(both, offset_of!(Wave, sgpr) + register * 4);
-                    scalars.next();
+                    rest = &tail[1..];
                 }
-                None => self.scalar(*value, rank),
+                (Item::Scalar(value), _) => self.scalar(value),
+                (Item::Segment(rank), _) => self.segment(rank, &self.plan.steps[rank].segment),
             }
-        }
-        if !step.segment.is_empty() {
-            self.segment(rank, &step.segment);
         }
     }
 
@@ -252,9 +265,10 @@ impl Lower<'_, '_> {
         self.fb.def_var(self.executed, count);
     }
 
-    fn scalar(&mut self, value: Value, rank: usize) {
+    fn scalar(&mut self, value: Value) {
         self.locate(Some(self.block.origin(value)));
         let node = *self.block.node(value);
+        let rank = self.plan.ranks[value.index()].expect("what is done has a step");
         match node.op {
             Op::SetSgpr => {
                 let source = self.uniform(node.args[0]);

@@ -57,6 +57,20 @@ impl Lower<'_, '_> {
     fn call_segment(&mut self, code: &wide::Code, rank: usize, segment: &Segment) {
         let entry = code.entry(self.index, rank);
         self.counts.versions += entry.versions;
+        let scalars = self.give_scalars(entry);
+        if let Some(fenv) = segment.fenv {
+            self.set_fenv(fenv);
+        }
+        let slots = self.frame_at(SCRATCH_ROWS * size_of::<Row>());
+        self.call_address(code.address(entry), &[self.wave, slots, scalars], None);
+        for (i, value) in segment.bits.iter().enumerate() {
+            let at = 8 * (entry.scalars.len() + i) as i32;
+            self.uniform[value.index()] = Some(self.fb.ins().load(I64, MemFlagsData::trusted(), scalars, at));
+        }
+    }
+
+    /// Writes the uniform values that code of the wider back end reads; the result is where they are.
+    pub(super) fn give_scalars(&mut self, entry: &wide::Entry) -> ir::Value {
         let scalars = self.frame_at(self.scalars);
         for (i, value) in entry.scalars.iter().enumerate() {
             let scalar = self.uniform(*value);
@@ -70,15 +84,7 @@ impl Lower<'_, '_> {
             };
             self.fb.ins().store(MemFlagsData::trusted(), scalar, scalars, 8 * i as i32);
         }
-        if let Some(fenv) = segment.fenv {
-            self.set_fenv(fenv);
-        }
-        let slots = self.frame_at(SCRATCH_ROWS * size_of::<Row>());
-        self.call_address(code.address(entry), &[self.wave, slots, scalars], None);
-        for (i, value) in segment.bits.iter().enumerate() {
-            let at = 8 * (entry.scalars.len() + i) as i32;
-            self.uniform[value.index()] = Some(self.fb.ins().load(I64, MemFlagsData::trusted(), scalars, at));
-        }
+        scalars
     }
 
     /// Emits loops of 128-bit vectors.
@@ -109,7 +115,7 @@ impl Lower<'_, '_> {
     }
 
     /// Computes every scalar that the loop uses, before the versions part.
-    fn compute_scalars(&mut self, rank: usize) {
+    pub(super) fn compute_scalars(&mut self, rank: usize) {
         for value in self.demand(rank).needed(None) {
             if self.block.node(value).shape == Shape::Uniform {
                 self.uniform(value);

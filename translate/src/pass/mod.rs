@@ -2,6 +2,7 @@
 //! block is built (`lane::fold`).
 
 pub mod demand;
+pub mod fuse;
 pub mod live;
 pub mod scalars;
 pub mod segment;

@@ -68,7 +68,31 @@ impl Segment {
     }
 }
 
+/// What a plan consists of, in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Item {
+    /// A node of some step's scalar work.
+    Scalar(Value),
+    /// The segment of a step.
+    Segment(usize),
+}
+
 impl Plan {
+    /// All that is done, in order.
+    pub fn items(&self) -> Vec<Item> {
+        let step = |(rank, step): (usize, &Step)| {
+            let segment = (!step.segment.is_empty()).then_some(Item::Segment(rank));
+            step.scalars.iter().copied().map(Item::Scalar).chain(segment).collect::<Vec<_>>()
+        };
+        self.steps.iter().enumerate().flat_map(step).collect()
+    }
+
+    /// A plan that says no more than what is in slots: values without a rank.
+    pub fn of_slots(ranks: Vec<Option<usize>>, slots: HashMap<Value, usize>) -> Plan {
+        let slot_count = slots.len();
+        Plan { steps: vec![Step::default()], ranks, slots, slot_count, valid_until: HashMap::new() }
+    }
+
     /// Whether the segment of `step` can read the VGPR node from the register file.
     pub fn in_file_for_segment(&self, value: Value, step: usize) -> bool {
         self.valid_until.get(&value).is_none_or(|last| segment_moment(step) <= *last)

@@ -17,7 +17,7 @@ use std::mem::offset_of;
 
 /// Bytes of a chunk of a register, and chunks of a register.
 const CHUNK: i32 = 64;
-const COUNT: i32 = 4;
+pub(super) const COUNT: i32 = 4;
 /// The wave and the site; the size of the allocation; how far into it the first byte of what is checked may be.
 const WAVE: Gpr = Gpr::Rdi;
 const SITE: Gpr = Gpr::Rsi;
@@ -34,17 +34,17 @@ const RAMP: Zmm = Zmm(18);
 const HIGH: Zmm = Zmm(19);
 const WRONG: Zmm = Zmm(23);
 /// Misses in a row after which the general way is gone at once.
-const PATIENCE: u8 = 8;
+pub(super) const PATIENCE: u8 = 8;
 /// Halves of an address. They are not among the registers of dwords' data.
 const LOW_HALF: Zmm = Zmm(5);
 const HIGH_HALF: Zmm = Zmm(7);
 /// Where EXEC is.
-const EXEC: i32 = (offset_of!(Wave, sgpr) + 4 * reg::EXEC) as i32;
+pub(super) const EXEC: i32 = (offset_of!(Wave, sgpr) + 4 * reg::EXEC) as i32;
 /// Orders of dwords for data of two.
 const ORDERS: [Zmm; 2] = [Zmm(20), Zmm(21)];
 const OTHER: Zmm = Zmm(22);
 /// VPTERNLOGD: the first, or what differs in the others.
-const OR_DIFFERENT: u8 = 0xf6;
+pub(super) const OR_DIFFERENT: u8 = 0xf6;
 
 /// Emits the function of an access; the result is its offset in the code.
 pub fn emit(asm: &mut Asm, access: &LaneMove) -> usize {
@@ -188,14 +188,9 @@ impl Stub<'_> {
         self.succeed();
     }
 
-    /// Loads take the even and the odd dwords of two registers, stores their lower and their upper halves in turn.
     fn load_orders(&mut self) {
-        for (part, to) in (0..2).zip(ORDERS) {
-            let load = |i: u32| 2 * i + part;
-            let store = |i: u32| 8 * part + i / 2 + i % 2 * 16;
-            let order = |i| if self.access.store { store(i) } else { load(i) };
-            let bytes: Vec<u8> = (0..16).flat_map(|i| order(i).to_le_bytes()).collect();
-            let order = self.asm.constant(&bytes);
+        for (order, to) in orders(self.access.store).into_iter().zip(ORDERS) {
+            let order = self.asm.constant(&order);
             self.asm.v1(op::VMOVDQA32, to, Rm::Mem(order));
         }
     }
@@ -435,4 +430,13 @@ impl Stub<'_> {
         self.asm.mov_imm(Gpr::Rax, 1);
         self.asm.ret();
     }
+}
+
+/// Which dwords of two registers are moved, for data of two dwords a lane: loads take the even and the odd ones, stores
+/// their lower and their upper halves in turn.
+pub(super) fn orders(store: bool) -> [Vec<u8>; 2] {
+    [0, 1].map(|part| {
+        let order = |i: u32| if store { 8 * part + i / 2 + i % 2 * 16 } else { 2 * i + part };
+        (0..16).flat_map(|i| order(i).to_le_bytes()).collect()
+    })
 }

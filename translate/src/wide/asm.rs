@@ -208,8 +208,6 @@ struct PoolUse {
 /// Code and constants that grow.
 #[derive(Default)]
 pub struct Asm {
-    /// The chunk that addresses are for, beside what their registers say.
-    chunk: i32,
     code: Vec<u8>,
     pool: Vec<u8>,
     constants: HashMap<Vec<u8>, usize>,
@@ -220,11 +218,6 @@ impl Asm {
     /// Nothing yet.
     pub fn new() -> Asm {
         Asm::default()
-    }
-
-    /// Addresses in chunks are those of so many chunks further on from here.
-    pub fn set_chunk(&mut self, chunk: i32) {
-        self.chunk = chunk;
     }
 
     /// Here.
@@ -364,12 +357,12 @@ impl Asm {
         self.evex(op::VMOVDQU32_STORE, from.0, 0, Rm::Mem(to), mask, false, None);
     }
 
-    /// Copies the lowest dword of one of the first eight registers.
+    /// Copies the lowest dword.
     pub fn low_dword(&mut self, to: Gpr, from: Zmm) {
-        debug_assert!(from.0 < 8);
-        let to = to as u8;
-        let p0 = 1 << 7 | 1 << 6 | (to >> 3 ^ 1) << 5 | M0F;
-        self.code.extend([0xc4, p0, 15 << 3 | P66, 0x7e, 0xc0 | from.0 << 3 | to & 7]);
+        let (to, from) = (to as u8, from.0);
+        let inverted = |bit: u8, place: u8| (bit & 1 ^ 1) << place;
+        let p0 = inverted(from >> 3, 7) | 1 << 6 | inverted(to >> 3, 5) | inverted(from >> 4, 4) | M0F;
+        self.code.extend([0x62, p0, 15 << 3 | 1 << 2 | P66, 1 << 3, 0x7e, 0xc0 | (from & 7) << 3 | to & 7]);
     }
 
     /// A shift by a constant.
@@ -409,7 +402,6 @@ impl Asm {
         match rm {
             Rm::Reg(register) | Rm::Rounded(register, _) => self.code.push(0xc0 | reg | register & 7),
             Rm::Mem(Mem::At(base, offset)) | Rm::Broadcast(Mem::At(base, offset)) => {
-                let offset = offset + self.chunk * base.chunk();
                 let base = base as u8 & 7;
                 match i8::try_from(offset / unit) {
                     Ok(short) if offset % unit == 0 => self.code.extend([0x40 | reg | base, short as u8]),
@@ -622,7 +614,6 @@ impl Asm {
 
     /// Compares 16 bits in memory with 0.
     pub fn is_zero16(&mut self, base: Gpr, offset: i32) {
-        let offset = offset + self.chunk * base.chunk();
         let base = base as u8;
         self.code.extend([0x66, 0x40 | base >> 3, 0x83, 0xb8 | base & 7]);
         self.code.extend(offset.to_le_bytes());
@@ -651,6 +642,13 @@ impl Asm {
         self.code.extend([0x40 | base >> 3, 0xc6, 0x80 | base & 7]);
         self.code.extend(offset.to_le_bytes());
         self.code.push(0);
+    }
+
+    /// Counts 8 bits in memory up.
+    pub fn increment8(&mut self, base: Gpr, offset: i32) {
+        let base = base as u8;
+        self.code.extend([0x40 | base >> 3, 0xfe, 0x80 | base & 7]);
+        self.code.extend(offset.to_le_bytes());
     }
 
     /// Compares 64 bits in memory with all ones.

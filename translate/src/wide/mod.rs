@@ -13,6 +13,7 @@
 mod access;
 mod asm;
 mod evex;
+mod fused;
 pub mod inline;
 mod registers;
 mod schedule;
@@ -29,7 +30,7 @@ use crate::pass::segment::Plan;
 use asm::{Asm, Gpr, When};
 use gcnjit_rt::Row;
 use memmap2::{Mmap, MmapMut};
-use registers::Registers;
+use registers::{Registers, Work, lane_numbers};
 use schedule::Schedule;
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -45,6 +46,8 @@ pub type SegmentCall = unsafe extern "C" fn(*mut gcnjit_rt::Wave, *mut Row, *mut
 pub struct Code {
     /// By block and step.
     entries: HashMap<(usize, usize), Entry>,
+    /// Fused parts, by block and position in its list of them.
+    fused: HashMap<(usize, usize), Entry>,
     /// Offsets of the functions of accesses, by block and number.
     accesses: HashMap<(usize, usize), usize>,
     memory: Mmap,
@@ -74,13 +77,18 @@ impl Code {
     /// If the host has no memory for it.
     pub fn assemble(blocks: &[Planned]) -> io::Result<Code> {
         let mut asm = Asm::new();
-        let (mut entries, mut accesses) = (HashMap::new(), HashMap::new());
-        for (index, Planned { block, plan }) in blocks.iter().enumerate() {
+        let (mut entries, mut fused, mut accesses) = (HashMap::new(), HashMap::new(), HashMap::new());
+        let mut first_site = 0;
+        for (index, Planned { block, plan, parts }) in blocks.iter().enumerate() {
             for (rank, step) in plan.steps.iter().enumerate() {
                 if !step.segment.is_empty() {
                     entries.insert((index, rank), segment(&mut asm, Demand { block, plan, rank }));
                 }
             }
+            for (number, part) in parts.iter().enumerate() {
+                fused.insert((index, number), fused::emit(&mut asm, part, first_site));
+            }
+            first_site += block.accesses.len();
         }
         for (index, Planned { block, .. }) in blocks.iter().enumerate() {
             for (number, access) in block.accesses.iter().enumerate() {
@@ -92,12 +100,18 @@ impl Code {
         let bytes = asm.finish();
         let mut memory = MmapMut::map_anon(bytes.len().max(1))?;
         memory[..bytes.len()].copy_from_slice(&bytes);
-        Ok(Code { entries, accesses, memory: memory.make_exec()? })
+        Ok(Code { entries, fused, accesses, memory: memory.make_exec()? })
     }
 
     /// The code of a segment.
     pub fn entry(&self, block: usize, rank: usize) -> &Entry {
         &self.entries[&(block, rank)]
+    }
+
+    /// The code of a fused part: `fn(*mut Wave, *mut Row, *mut u64) -> u32`, not 0 if the plan's steps have to be gone
+    /// through. Behind the scalars it finds the address of the unit's sites and that of LDS's.
+    pub fn fused(&self, block: usize, number: usize) -> &Entry {
+        &self.fused[&(block, number)]
     }
 
     /// The address to call.
@@ -113,7 +127,7 @@ impl Code {
 
     /// Bytes that the largest segment uses from `scalars` on.
     pub fn frame_bytes(&self) -> usize {
-        self.entries.values().map(|entry| entry.bytes).max().unwrap_or(0)
+        self.entries.values().chain(self.fused.values()).map(|entry| entry.bytes).max().unwrap_or(0)
     }
 
     /// Code and constants.
@@ -128,7 +142,7 @@ impl Code {
             .entries
             .iter()
             .map(|((block, rank), entry)| {
-                let Planned { block, plan } = &blocks[*block];
+                let Planned { block, plan, .. } = &blocks[*block];
                 let needed = Demand { block, plan, rank: *rank }.needed(None);
                 (entry.offset, needed.first().map_or(block.pc, |value| block.origin(*value)))
             })
@@ -136,6 +150,10 @@ impl Code {
         starts.extend(self.accesses.iter().map(|((block, number), offset)| {
             let access = &blocks[*block].block.accesses[*number];
             (*offset, access.pc)
+        }));
+        starts.extend(self.fused.iter().map(|((block, number), entry)| {
+            let part = &blocks[*block].parts[*number];
+            (entry.offset, part.pc)
         }));
         starts.sort_unstable();
         let ends = starts.iter().skip(1).map(|start| start.0).chain([self.size()]);
@@ -222,43 +240,49 @@ fn version(asm: &mut Asm, demand: Demand<'_>, layout: &mut Layout, full: Option<
         (1..layout.bits).for_each(|index| asm.clear64(Gpr::Rdx, layout.bits(index)));
     }
     let has_bits = layout.bits > 0;
-    if has_bits {
-        asm.clear_register(Gpr::R10);
-    }
-    asm.mov(Gpr::R8, Gpr::Rdx);
-    asm.mov(Gpr::Rcx, Gpr::Rsi);
-    let lanes = asm.constant(&lane_numbers());
-    asm.lea(Gpr::R9, lanes);
     let schedule = Schedule::new(&demand, full);
-    let mut chunk = |asm: &mut Asm| {
-        let skip = idle.map(|exec| {
-            asm.is_zero16(Gpr::R8, layout.scalar(exec));
-            asm.jump(When::Zero)
-        });
-        select::chunk(Registers::new(asm, demand, full, &schedule, layout));
-        skip.into_iter().for_each(|skip| asm.bind(skip));
-        if has_bits {
-            asm.rotate_right(Gpr::R10, 16);
-        }
-    };
     if schedule.events.len() <= SHORT && idle.is_none() {
-        for number in 0..CHUNKS {
-            asm.set_chunk(number);
-            chunk(asm);
-        }
-        asm.set_chunk(0);
+        let all = schedule.written_out(&demand, CHUNKS);
+        select::events(Registers::new(asm, demand, full, &all, layout, Work::Chunk(0)));
     } else {
-        asm.mov_imm(Gpr::Rax, CHUNKS);
-        let top = asm.here();
-        chunk(asm);
-        advance(asm);
-        asm.jump_back(When::NotZero, top);
+        chunk_loop(asm, demand, layout, full, idle, &schedule);
     }
     if has_bits {
         asm.store64(Gpr::Rdx, layout.bits(0), Gpr::R10);
     }
     (1..layout.bits).for_each(|index| join_bits(asm, layout.bits(index)));
     asm.ret();
+}
+
+/// Emits a loop over the chunks.
+fn chunk_loop(
+    asm: &mut Asm,
+    demand: Demand<'_>,
+    layout: &mut Layout,
+    full: Option<Value>,
+    idle: Option<Value>,
+    schedule: &Schedule,
+) {
+    asm.clear_register(Gpr::R10);
+    asm.mov(Gpr::R8, Gpr::Rdx);
+    asm.mov(Gpr::Rcx, Gpr::Rsi);
+    let lanes = asm.constant(&lane_numbers());
+    asm.lea(Gpr::R9, lanes);
+    asm.mov_imm(Gpr::Rax, CHUNKS);
+    let top = asm.here();
+    let skip = idle.map(|exec| {
+        asm.is_zero16(Gpr::R8, layout.scalar(exec));
+        asm.jump(When::Zero)
+    });
+    select::events(Registers::new(asm, demand, full, schedule, layout, Work::Loop));
+    if let Some(skip) = skip {
+        let turned = asm.jump_always();
+        asm.bind(skip);
+        asm.rotate_right(Gpr::R10, 16);
+        asm.bind(turned);
+    }
+    advance(asm);
+    asm.jump_back(When::NotZero, top);
 }
 
 /// Makes one write of the four that the chunks made: who reads all bits has not to wait until these are in the cache.
@@ -278,10 +302,6 @@ fn advance(asm: &mut Asm) {
         asm.add(register, register.chunk());
     }
     asm.dec(Gpr::Rax);
-}
-
-fn lane_numbers() -> Vec<u8> {
-    (0..64u32).flat_map(u32::to_le_bytes).collect()
 }
 
 /// The byte offset of a value's slot.

@@ -3,9 +3,12 @@
 //! A segment is straight-line code whose future is known, so the value whose next use is furthest away makes room. One
 //! that is in memory anyway (a scalar, a VGPR, a slot) is forgotten, others are stored behind the segment's scalars.
 //! A value of 64 bits takes two registers, lanes 0 to 7 and 8 to 15 of the chunk.
+//!
+//! Code is for the chunk of a loop, whose base registers advance ([`Work::Loop`]), or for all chunks written out, each
+//! with values of its own ([`Work::Chunk`]).
 
 use super::asm::{Asm, Gpr, K, Mem, Rm, Zmm, op};
-use super::schedule::Schedule;
+use super::schedule::{Event, Schedule};
 use super::{Layout, row_of_slot};
 use crate::lane::{Op, Shape, Ty, Value};
 use crate::pass::demand::Demand;
@@ -13,8 +16,35 @@ use gcnjit_rt::{Row, Wave};
 use std::collections::HashMap;
 use std::mem::{offset_of, size_of};
 
-/// A register's worth of a value: the value, and which half of it.
-type Part = (Value, usize);
+/// A register's worth of a value: the value, which half of it, and for which chunk.
+type Part = (Value, usize, i32);
+
+/// What instructions are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// The chunk that the loop is at.
+    Loop,
+    /// This one of the chunks that are written out.
+    Chunk(i32),
+}
+
+impl Work {
+    /// The chunk; in a loop all are the same one.
+    pub fn chunk(self) -> i32 {
+        match self {
+            Work::Loop => 0,
+            Work::Chunk(chunk) => chunk,
+        }
+    }
+
+    /// An address in this chunk: `walking` is the register that a loop advances by so many bytes, and starts from `base`.
+    fn at(self, walking: Gpr, base: Gpr, bytes: i32, offset: i32) -> Mem {
+        match self {
+            Work::Loop => Mem::At(walking, offset),
+            Work::Chunk(chunk) => Mem::At(base, offset + bytes * chunk),
+        }
+    }
+}
 
 /// Register assignment while a version of a segment is emitted.
 pub struct Registers<'a> {
@@ -27,10 +57,12 @@ pub struct Registers<'a> {
     /// What happens when.
     pub schedule: &'a Schedule,
     /// The event that is being emitted.
-    pub now: usize,
+    now: usize,
+    /// What it is for.
+    pub work: Work,
     layout: &'a mut Layout,
     vectors: [Option<Part>; 32],
-    masks: [Option<Value>; 8],
+    masks: [Option<(Value, i32)>; 8],
     /// Registers in use by this event, a bit each.
     pinned: u32,
     pinned_masks: u8,
@@ -54,6 +86,7 @@ impl<'a> Registers<'a> {
         full: Option<Value>,
         schedule: &'a Schedule,
         layout: &'a mut Layout,
+        work: Work,
     ) -> Self {
         Registers {
             asm,
@@ -61,6 +94,7 @@ impl<'a> Registers<'a> {
             full,
             schedule,
             now: 0,
+            work,
             layout,
             vectors: [None; 32],
             masks: [None; 8],
@@ -81,16 +115,25 @@ impl<'a> Registers<'a> {
     }
 
     fn part(&self, value: Value, half: usize) -> Part {
-        (value, if self.is_uniform(value) { 0 } else { half })
+        if self.is_uniform(value) { (value, 0, 0) } else { (value, half, self.work.chunk()) }
     }
 
-    fn used_later(&self, value: Value) -> bool {
-        self.schedule.next_use(value, self.now + 1).is_some()
+    fn used_later(&self, (value, _, chunk): Part) -> bool {
+        self.schedule.next_use((value, chunk), self.now + 1).is_some()
     }
 
     /// Whether no later event uses the value, so that its register may be overwritten.
     pub fn is_last_use(&self, value: Value) -> bool {
-        !self.used_later(value)
+        !self.used_later(self.part(value, 0))
+    }
+
+    /// Begins the next event, if there is one more.
+    pub fn begin(&mut self) -> Option<Event> {
+        let (chunk, event) = *self.schedule.events.get(self.now)?;
+        if self.work != Work::Loop {
+            self.work = Work::Chunk(chunk);
+        }
+        Some(event)
     }
 
     /// Ends an event: registers of dead values and of temporaries are free.
@@ -104,13 +147,13 @@ impl<'a> Registers<'a> {
     /// instruction that comes next, and be overwritten by it.
     pub fn retire(&mut self) {
         for i in 0..32 {
-            if self.vectors[i].is_some_and(|(value, _)| !self.used_later(value)) {
+            if self.vectors[i].is_some_and(|part| !self.used_later(part)) {
                 self.vectors[i] = None;
                 self.pinned &= !(1 << i);
             }
         }
         for i in 1..8 {
-            if self.masks[i].is_some_and(|value| !self.used_later(value)) {
+            if self.masks[i].is_some_and(|(value, chunk)| !self.used_later((value, 0, chunk))) {
                 self.masks[i] = None;
                 self.pinned_masks &= !(1 << i);
             }
@@ -127,8 +170,8 @@ impl<'a> Registers<'a> {
 
     fn evict(&mut self) -> usize {
         let unpinned = (0..32).filter(|i| self.pinned >> i & 1 == 0);
-        let distance = |i: &usize| self.vectors[*i].and_then(|(value, _)| self.schedule.next_use(value, self.now));
-        let register = unpinned.max_by_key(distance).expect("an event needs less than 32 registers");
+        let next = |(value, _, chunk): Part| self.schedule.next_use((value, chunk), self.now);
+        let register = unpinned.max_by_key(|i: &usize| self.vectors[*i].and_then(next)).expect("an event needs less than 32 registers");
         let part = self.vectors[register].take().expect("a free register would have been taken");
         if self.home(part).is_none() {
             let to = self.layout.spill(64);
@@ -140,11 +183,11 @@ impl<'a> Registers<'a> {
 
     /// The register holds this half of the value from now on.
     pub fn define(&mut self, value: Value, half: usize, register: Zmm) {
-        self.vectors[usize::from(register.0)] = Some((value, half));
+        self.vectors[usize::from(register.0)] = Some(self.part(value, half));
     }
 
     fn home(&mut self, part: Part) -> Option<Home> {
-        let (value, half) = part;
+        let (value, half, _) = part;
         if let Some(at) = self.stored.get(&part) {
             return Some(Home::Lanes(Mem::At(Gpr::Rdx, *at)));
         }
@@ -158,16 +201,15 @@ impl<'a> Registers<'a> {
         }
         if self.demand.is_loaded(value) {
             let row = row_of_slot(self.demand.plan, value);
-            let mem =
-                if self.is_wide(value) { Mem::At(Gpr::Rcx, row + 64 * half as i32) } else { Mem::At(Gpr::Rsi, row) };
+            let mem = if self.is_wide(value) { self.quadwords(row + 64 * half as i32) } else { self.dwords(row) };
             return Some(Home::Lanes(mem));
         }
         if self.schedule.is_computed(&self.demand, value) {
             return None;
         }
         match node.op {
-            Op::Vgpr => Some(Home::Lanes(vgpr(node.imm & 0xff))),
-            Op::LaneId => Some(Home::Lanes(Mem::At(Gpr::R9, 0))),
+            Op::Vgpr => Some(Home::Lanes(self.vgpr(node.imm & 0xff))),
+            Op::LaneId => Some(Home::Lanes(self.lane_numbers())),
             _ => None,
         }
     }
@@ -186,6 +228,21 @@ impl<'a> Registers<'a> {
         register
     }
 
+    /// Takes back a register that [`Registers::fresh`] gave, before the event ends.
+    pub fn release(&mut self, register: Zmm) {
+        self.pinned &= !(1 << register.0);
+    }
+
+    /// Where things are in memory.
+    pub fn layout(&self) -> &Layout {
+        self.layout
+    }
+
+    /// See [`Registers::layout`].
+    pub fn layout_mut(&mut self) -> &mut Layout {
+        self.layout
+    }
+
     /// A copy of a half of a value, to be overwritten.
     pub fn copy(&mut self, value: Value, half: usize) -> Zmm {
         let source = self.operand(value, half);
@@ -200,7 +257,7 @@ impl<'a> Registers<'a> {
         if !self.vectors.contains(&Some(part)) {
             match self.home(part) {
                 Some(Home::One(mem)) => return Rm::Broadcast(mem),
-                Some(Home::Lanes(mem)) if !self.used_later(value) => return Rm::Mem(mem),
+                Some(Home::Lanes(mem)) if !self.used_later(part) => return Rm::Mem(mem),
                 _ => {}
             }
         }
@@ -234,42 +291,46 @@ impl<'a> Registers<'a> {
 
     fn evict_mask(&mut self) -> usize {
         let unpinned = (1..8).filter(|i| self.pinned_masks >> i & 1 == 0);
-        let distance = |i: &usize| self.masks[*i].and_then(|value| self.schedule.next_use(value, self.now));
-        let register = unpinned.max_by_key(distance).expect("an event needs less than 7 masks");
-        let value = self.masks[register].take().expect("a free register would have been taken");
-        let in_memory = self.stored.contains_key(&(value, 0)) || !self.schedule.is_computed(&self.demand, value);
+        let next = |key: (Value, i32)| self.schedule.next_use(key, self.now);
+        let register = unpinned.max_by_key(|i: &usize| self.masks[*i].and_then(next)).expect("an event needs less than 7 masks");
+        let (value, chunk) = self.masks[register].take().expect("a free register would have been taken");
+        let part = (value, 0, chunk);
+        let in_memory = self.stored.contains_key(&part) || !self.schedule.is_computed(&self.demand, value);
         if !in_memory {
             let to = self.layout.spill(2);
             self.asm.k_store(Mem::At(Gpr::Rdx, to), K(register as u8));
-            self.stored.insert((value, 0), to);
+            self.stored.insert(part, to);
         }
         register
     }
 
     /// The register holds the B1 value from now on.
     pub fn define_mask(&mut self, value: Value, register: K) {
-        self.masks[usize::from(register.0)] = Some(value);
+        let (value, _, chunk) = self.part(value, 0);
+        self.masks[usize::from(register.0)] = Some((value, chunk));
     }
 
     /// The register of a B1 value.
     pub fn mask(&mut self, value: Value) -> K {
-        if let Some(known) = self.masks.iter().position(|held| *held == Some(value)) {
+        let (_, _, chunk) = self.part(value, 0);
+        if let Some(known) = self.masks.iter().position(|held| *held == Some((value, chunk))) {
             self.pinned_masks |= 1 << known;
             return K(known as u8);
         }
         let register = self.fresh_mask();
         self.load_mask(value, register);
-        self.masks[usize::from(register.0)] = Some(value);
+        self.define_mask(value, register);
         register
     }
 
     fn load_mask(&mut self, value: Value, to: K) {
         let node = *self.demand.node(value);
-        if let Some(at) = self.stored.get(&(value, 0)) {
+        if let Some(at) = self.stored.get(&self.part(value, 0)) {
             self.asm.k_load(to, Mem::At(Gpr::Rdx, *at));
         } else if self.demand.is_loaded(value) {
             let signs = self.fresh();
-            self.asm.v1(op::VMOVDQA32, signs, Rm::Mem(Mem::At(Gpr::Rsi, row_of_slot(self.demand.plan, value))));
+            let slot = self.dwords(row_of_slot(self.demand.plan, value));
+            self.asm.v1(op::VMOVDQA32, signs, Rm::Mem(slot));
             self.asm.mask_of_signs(to, signs);
         } else if self.full.is_some() && self.demand.is_spread_of(value, self.full) {
             self.constant_mask(to, true);
@@ -279,13 +340,42 @@ impl<'a> Registers<'a> {
             self.asm.k_load(to, Mem::At(Gpr::Rdx, self.layout.scalar(value)));
         } else {
             debug_assert_eq!(node.op, Op::Spread, "a value is computed before it is used");
-            self.asm.k_load(to, Mem::At(Gpr::R8, self.layout.scalar(node.args[0])));
+            let bits = self.mask_bits(self.layout.scalar(node.args[0]));
+            self.asm.k_load(to, bits);
         }
     }
 
     /// This chunk of the bits of the segment's mask `index`.
     pub fn bits(&self, index: usize) -> Mem {
-        Mem::At(Gpr::R8, self.layout.bits(index))
+        self.mask_bits(self.layout.bits(index))
+    }
+
+    /// This chunk of a VGPR.
+    pub fn vgpr(&self, register: u64) -> Mem {
+        self.work.at(Gpr::Rdi, Gpr::Rdi, 64, row(register as usize))
+    }
+
+    /// This chunk of a row of the frame.
+    pub fn dwords(&self, row: i32) -> Mem {
+        self.work.at(Gpr::Rsi, Gpr::Rsi, 64, row)
+    }
+
+    /// This chunk of a row of 64-bit values of the frame.
+    pub fn quadwords(&self, row: i32) -> Mem {
+        self.work.at(Gpr::Rcx, Gpr::Rsi, 128, row)
+    }
+
+    /// This chunk of a mask among the scalars.
+    fn mask_bits(&self, offset: i32) -> Mem {
+        self.work.at(Gpr::R8, Gpr::Rdx, 2, offset)
+    }
+
+    /// The numbers of this chunk's lanes.
+    fn lane_numbers(&mut self) -> Mem {
+        match self.work {
+            Work::Loop => Mem::At(Gpr::R9, 0),
+            Work::Chunk(chunk) => self.asm.constant(&lane_numbers()).further(64 * chunk),
+        }
     }
 
     fn constant_mask(&mut self, to: K, ones: bool) {
@@ -295,9 +385,9 @@ impl<'a> Registers<'a> {
     }
 }
 
-/// This chunk of a VGPR.
-pub fn vgpr(register: u64) -> Mem {
-    Mem::At(Gpr::Rdi, row(register as usize))
+/// The numbers of all lanes.
+pub fn lane_numbers() -> Vec<u8> {
+    (0..64u32).flat_map(u32::to_le_bytes).collect()
 }
 
 /// The byte offset of a VGPR in the wave.

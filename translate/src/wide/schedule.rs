@@ -14,20 +14,26 @@ pub enum Event {
     Load(Value),
     /// Computes a value.
     Compute(Value),
-    /// Writes a VGPR: the SetVgpr node.
-    Set(Value),
-    /// Writes the slot of a value.
-    Keep(Value),
-    /// Writes the bits of a mask: the position in the segment's list of them.
-    Bits(usize),
+    /// Writes a VGPR.
+    Set(u64, Value),
+    /// Writes a value to a slot.
+    Keep(usize, Value),
+    /// Writes the bits of a mask: its position in the segment's list of them, and the mask.
+    Bits(usize, Value),
+    /// Of fused parts: checks an access, for all chunks, and loads.
+    Access(usize),
+    /// Of fused parts: stores what an access has been checked for, for all chunks.
+    Store(usize),
+    /// Ends the chunk for the register that the first mask's bits are collected in.
+    Turn,
 }
 
 /// All of a segment's version.
 pub struct Schedule {
-    /// In order.
-    pub events: Vec<Event>,
-    /// The positions of the events that use a value, in order.
-    uses: HashMap<Value, Vec<usize>>,
+    /// In order, each with its chunk; in a loop all are of chunk 0.
+    pub events: Vec<(i32, Event)>,
+    /// The positions of the events that use a value in a chunk, in order. Uniform values are used in chunk 0.
+    uses: HashMap<(Value, i32), Vec<usize>>,
     /// VGPR reads that are made early.
     early: HashSet<Value>,
 }
@@ -39,7 +45,7 @@ impl Schedule {
     }
 
     /// The first use at or after an event.
-    pub fn next_use(&self, value: Value, event: usize) -> Option<usize> {
+    pub fn next_use(&self, value: (Value, i32), event: usize) -> Option<usize> {
         let uses = self.uses.get(&value)?;
         uses.get(uses.partition_point(|at| *at < event)).copied()
     }
@@ -56,18 +62,47 @@ impl Schedule {
         let at = |value: Value| ready.at.get(&value).copied().unwrap_or(0);
         let mut after: Vec<Vec<Event>> = vec![Vec::new(); schedule.events.len() + 1];
         for set in &segment.sets {
-            let read = ready.read.get(&demand.node(*set).imm).copied().unwrap_or(0);
-            after[at(root(set)).max(read)].push(Event::Set(*set));
+            let (register, value) = (demand.node(*set).imm, root(set));
+            let read = ready.read.get(&register).copied().unwrap_or(0);
+            after[at(value).max(read)].push(Event::Set(register, value));
         }
         for spill in &segment.spills {
-            after[at(demand.resolved(*spill, full))].push(Event::Keep(*spill));
+            let value = demand.resolved(*spill, full);
+            after[at(value)].push(Event::Keep(demand.plan.slots[spill], value));
         }
         for (i, bits) in segment.bits.iter().enumerate() {
-            after[at(root(bits))].push(Event::Bits(i));
+            after[at(root(bits))].push(Event::Bits(i, root(bits)));
         }
         schedule.insert(after);
+        if !segment.bits.is_empty() {
+            schedule.events.push((0, Event::Turn));
+        }
         schedule.find_uses(demand, full);
         schedule
+    }
+
+    /// A schedule of given events, with the positions of each value's uses in each chunk, and VGPR reads that are made early.
+    pub fn of(
+        events: Vec<(i32, Event)>,
+        uses: HashMap<(Value, i32), Vec<usize>>,
+        early: impl IntoIterator<Item = Value>,
+    ) -> Schedule {
+        Schedule { events, uses, early: early.into_iter().collect() }
+    }
+
+    /// The same for all chunks, one after the other.
+    pub fn written_out(self, demand: &Demand<'_>, chunks: i32) -> Schedule {
+        let (events, count) = (&self.events, self.events.len());
+        let copy = |chunk: i32| events.iter().map(move |(_, event)| (chunk, *event));
+        let mut all: HashMap<(Value, i32), Vec<usize>> = HashMap::new();
+        for ((value, _), uses) in &self.uses {
+            let uniform = demand.node(*value).shape == Shape::Uniform;
+            for chunk in 0..chunks {
+                let key = (*value, if uniform { 0 } else { chunk });
+                all.entry(key).or_default().extend(uses.iter().map(|at| at + count * chunk as usize));
+            }
+        }
+        Schedule { events: (0..chunks).flat_map(copy).collect(), uses: all, early: self.early }
     }
 
     /// Lists what is computed; positions count from 1.
@@ -78,7 +113,7 @@ impl Schedule {
             if !early && !is_computed(demand, value) {
                 continue;
             }
-            self.events.push(if early { Event::Load(value) } else { Event::Compute(value) });
+            self.events.push((0, if early { Event::Load(value) } else { Event::Compute(value) }));
             let position = self.events.len();
             ready.at.insert(value, position);
             let reads = |arg: &Value| !self.early.contains(arg);
@@ -96,22 +131,21 @@ impl Schedule {
         let computed = std::mem::take(&mut self.events);
         let mut computed = computed.into_iter();
         for events in after {
-            self.events.extend(events);
+            self.events.extend(events.into_iter().map(|event| (0, event)));
             self.events.extend(computed.next());
         }
     }
 
     fn find_uses(&mut self, demand: &Demand<'_>, full: Option<Value>) {
-        for (i, event) in self.events.iter().enumerate() {
+        for (i, (_, event)) in self.events.iter().enumerate() {
             let used: Vec<Value> = match *event {
-                Event::Load(_) => Vec::new(),
+                Event::Load(_) | Event::Turn => Vec::new(),
                 Event::Compute(value) => demand.node(value).args().collect(),
-                Event::Keep(value) => vec![value],
-                Event::Set(root) => demand.node(root).args().collect(),
-                Event::Bits(bits) => demand.node(demand.segment().bits[bits]).args().collect(),
+                Event::Set(_, value) | Event::Keep(_, value) | Event::Bits(_, value) => vec![value],
+                Event::Access(_) | Event::Store(_) => unreachable!("segments have no accesses"),
             };
             for value in used {
-                self.uses.entry(demand.resolved(value, full)).or_default().push(i);
+                self.uses.entry((demand.resolved(value, full), 0)).or_default().push(i);
             }
         }
     }

@@ -1,23 +1,16 @@
 //! Instructions for the operations of a chunk: sixteen lanes, a B32 in one register, a B64 in two, a B1 in a mask.
 
 use super::asm::{Evex, Gpr, K, MaskOp, Mem, Rm, ShiftBy, Zmm, op};
-use super::registers::{Registers, vgpr};
-use super::row_of_slot;
+use super::registers::{Registers, Work};
 use super::schedule::Event;
 use crate::lane::{Fcc, Icc, Node, Op, Ty, Value};
+use gcnjit_rt::Row;
 
-/// Emits all events of a chunk.
-pub fn chunk(registers: Registers<'_>) {
+/// Emits all events of a schedule.
+pub fn events(registers: Registers<'_>) {
     let mut chunk = Chunk { r: registers };
-    let schedule = chunk.r.schedule;
-    for event in &schedule.events {
-        match *event {
-            Event::Load(value) => chunk.load(value),
-            Event::Compute(value) => chunk.compute(value),
-            Event::Set(root) => chunk.set(root),
-            Event::Keep(value) => chunk.keep(value),
-            Event::Bits(index) => chunk.bits(index),
-        }
+    while let Some(event) = chunk.r.begin() {
+        chunk.event(event);
         chunk.r.next();
     }
 }
@@ -28,48 +21,60 @@ pub(super) struct Chunk<'a> {
 }
 
 impl Chunk<'_> {
+    pub(super) fn event(&mut self, event: Event) {
+        match event {
+            Event::Load(value) => self.load(value),
+            Event::Compute(value) => self.compute(value),
+            Event::Set(register, value) => self.set(register, value),
+            Event::Keep(slot, value) => self.keep(slot, value),
+            Event::Bits(index, value) => self.bits(index, value),
+            Event::Turn => self.r.asm.rotate_right(Gpr::R10, 16),
+            Event::Access(_) | Event::Store(_) => unreachable!("fused parts do these themselves"),
+        }
+    }
+
     fn load(&mut self, value: Value) {
         let register = self.r.fresh();
-        let row = vgpr(self.r.demand.node(value).imm & 0xff);
+        let row = self.r.vgpr(self.r.demand.node(value).imm & 0xff);
         self.r.load(register, Rm::Mem(row), false);
         self.r.define(value, 0, register);
     }
 
-    fn set(&mut self, root: Value) {
-        let node = *self.r.demand.node(root);
-        let value = self.r.demand.resolved(node.args[0], self.r.full);
-        let register = self.r.vector(value, 0);
-        self.r.asm.store(vgpr(node.imm), register);
+    fn set(&mut self, register: u64, value: Value) {
+        let from = self.r.vector(value, 0);
+        let row = self.r.vgpr(register);
+        self.r.asm.store(row, from);
     }
 
-    fn keep(&mut self, kept: Value) {
-        use super::asm::Gpr::{Rcx, Rsi};
-        let row = row_of_slot(self.r.demand.plan, kept);
-        let value = self.r.demand.resolved(kept, self.r.full);
+    fn keep(&mut self, slot: usize, value: Value) {
+        let row = (slot * size_of::<Row>()) as i32;
         match self.r.demand.node(value).ty {
             Ty::B64 => {
                 for half in 0..2 {
                     let register = self.r.vector(value, half);
-                    self.r.asm.store(Mem::At(Rcx, row + 64 * half as i32), register);
+                    let to = self.r.quadwords(row + 64 * half as i32);
+                    self.r.asm.store(to, register);
                 }
             }
             Ty::B1 => {
                 let (mask, signs) = (self.r.mask(value), self.r.fresh());
                 self.r.asm.signs_of_mask(signs, mask);
-                self.r.asm.store(Mem::At(Rsi, row), signs);
+                let to = self.r.dwords(row);
+                self.r.asm.store(to, signs);
             }
             _ => {
                 let register = self.r.vector(value, 0);
-                self.r.asm.store(Mem::At(Rsi, row), register);
+                let to = self.r.dwords(row);
+                self.r.asm.store(to, register);
             }
         }
     }
 
-    fn bits(&mut self, index: usize) {
-        let root = self.r.demand.segment().bits[index];
-        let value = self.r.demand.resolved(self.r.demand.node(root).args[0], self.r.full);
+    fn bits(&mut self, index: usize, value: Value) {
         let mask = self.r.mask(value);
-        if index == 0 {
+        if index == 0 && self.r.work == Work::Chunk(0) {
+            self.r.asm.k_read(Gpr::R10, mask);
+        } else if index == 0 {
             self.r.asm.k_read(Gpr::R11, mask);
             self.r.asm.or_register(Gpr::R10, Gpr::R11);
         } else {

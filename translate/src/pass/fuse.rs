@@ -1,0 +1,623 @@
+//! Fused parts of a block's plan: segments and the accesses between them as one straight line, for EXEC all ones.
+//!
+//! What a part computes stays in registers from segment to access to segment, and VGPRs that are written again before
+//! the part ends are never stored. The price is that it can only do the common case: where an access finds that it is
+//! not one of those that its code handles, the part gives up, and the block's plan is gone through as if nothing had
+//! happened. Three rules make that possible:
+//!
+//! - Until the last access has been checked, nothing is written that the plan would read: no memory, no slot, and of
+//!   VGPRs only those whose old value the part does not use.
+//! - A VGPR is written when all earlier accesses have been checked, so that a fault finds the registers it should.
+//! - Stores move their data when all accesses of the part have been checked, and no load comes after one.
+//!
+//! A part has a block of its own: nodes of the guest's block that it needs, with a read of a VGPR that the part has
+//! written replaced by what was written, and what is a matter of EXEC decided.
+
+use super::demand::Demand;
+use super::live::is_cheap;
+use super::segment::{Item, Plan};
+use crate::access::{Base, LaneMove};
+use crate::fenv;
+use crate::lane::{Block, Fenv, Node, Op, Shape, Term, Ty, Value};
+use gcnjit_rt::Mode;
+use gcnjit_rt::wave::reg;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Range;
+
+/// Most values that a part computes: its code is written out for each chunk.
+const VALUES: usize = 56;
+/// Most accesses of a part.
+const ACCESSES: usize = 12;
+
+/// A fused part.
+pub struct Fused {
+    /// The items of the block's plan that it does.
+    pub items: Range<usize>,
+    /// The guest instruction that it begins with.
+    pub pc: u64,
+    /// Its values.
+    pub block: Block,
+    /// Its plan, of one step: which values are in slots.
+    pub plan: Plan,
+    /// What happens, in order.
+    pub stages: Vec<Stage>,
+    /// Its accesses.
+    pub accesses: Vec<FusedAccess>,
+    /// VGPRs that it writes last, whose old values it reads or that are written late: register and value.
+    pub sets: Vec<(u64, Value)>,
+    /// Slots that later steps read, with their values.
+    pub keeps: Vec<(usize, Value)>,
+    /// Masks that become bits: the node in the guest's block, and the mask here.
+    pub bits: Vec<(Value, Value)>,
+    /// Uniform values that it reads: here, and in the guest's block.
+    pub uniforms: Vec<(Value, Value)>,
+    /// The environment of its arithmetic.
+    pub fenv: Option<Fenv>,
+}
+
+/// A stage of a part.
+#[derive(Default)]
+pub struct Stage {
+    /// Values to compute.
+    pub values: Vec<Value>,
+    /// VGPRs to write as soon as their values are there.
+    pub sets: Vec<(u64, Value)>,
+    /// The access behind them, by its place in [`Fused::accesses`].
+    pub access: Option<usize>,
+}
+
+/// An access of a part.
+pub struct FusedAccess {
+    /// Its number in the guest's block.
+    pub number: usize,
+    /// What it does.
+    pub access: LaneMove,
+    /// The halves of its address, or the offset alone.
+    pub address: Vec<Value>,
+    /// What is stored, or loaded.
+    pub data: Vec<Value>,
+}
+
+/// Finds the parts of a block's plan. `ends` says that nobody looks at registers after the block.
+pub fn parts(block: &Block, plan: &Plan, mode: Mode, ends: bool) -> Vec<Fused> {
+    let items = plan.items();
+    let context = Context::new(block, plan, &items, mode);
+    let mut parts = Vec::new();
+    let mut start = 0;
+    while start < items.len() {
+        let part = context.longest_from(start);
+        start = match &part {
+            Some(part) => part.items.end,
+            None => start + 1,
+        };
+        parts.extend(part.map(|part| part.finish(ends)));
+    }
+    parts
+}
+
+/// What is the same for all parts of a block.
+struct Context<'a> {
+    block: &'a Block,
+    plan: &'a Plan,
+    items: &'a [Item],
+    mode: Mode,
+    /// For each VGPR read, the node that wrote the register before it.
+    written_by: HashMap<Value, Value>,
+    /// The item that does a node.
+    item_of: HashMap<Value, usize>,
+    /// The item of each segment.
+    segments: HashMap<usize, usize>,
+}
+
+impl<'a> Context<'a> {
+    fn new(block: &'a Block, plan: &'a Plan, items: &'a [Item], mode: Mode) -> Self {
+        let mut context = Context {
+            block,
+            plan,
+            items,
+            mode,
+            written_by: HashMap::new(),
+            item_of: HashMap::new(),
+            segments: HashMap::new(),
+        };
+        for (i, item) in items.iter().enumerate() {
+            match *item {
+                Item::Scalar(value) => {
+                    context.item_of.insert(value, i);
+                }
+                Item::Segment(rank) => {
+                    context.segments.insert(rank, i);
+                    plan.steps[rank].segment.sets.iter().for_each(|set| {
+                        context.item_of.insert(*set, i);
+                    });
+                }
+            }
+        }
+        context.find_writers();
+        context
+    }
+
+    fn find_writers(&mut self) {
+        let mut last: HashMap<u64, Value> = HashMap::new();
+        for (i, node) in self.block.nodes.iter().enumerate() {
+            let value = Value(i as u32);
+            match node.op {
+                Op::SetVgpr => drop(last.insert(node.imm, value)),
+                Op::Access => {
+                    let written = self.block.accesses[node.imm as usize].writes_vgprs();
+                    last.extend(written.map(|register| (register as u64, value)));
+                }
+                Op::Vgpr => {
+                    if let Some(writer) = last.get(&(node.imm & 0xff)) {
+                        self.written_by.insert(value, *writer);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The longest part that begins with an item, if it is worth it.
+    fn longest_from(&self, start: usize) -> Option<Builder<'_>> {
+        let mut part = Builder::new(self, start);
+        while part.items.end < self.items.len() && part.take(self.items[part.items.end]).is_some() {
+            part.items.end += 1;
+        }
+        (part.worth > 1 && !part.accesses.is_empty()).then_some(part)
+    }
+}
+
+/// A part while it grows.
+struct Builder<'a> {
+    context: &'a Context<'a>,
+    items: Range<usize>,
+    /// Segments and accesses.
+    worth: usize,
+    block: Block,
+    slots: HashMap<Value, usize>,
+    ranks: Vec<Option<usize>>,
+    stages: Vec<Stage>,
+    accesses: Vec<FusedAccess>,
+    stored: bool,
+    /// Values of the guest's block, here.
+    known: HashMap<Value, Value>,
+    /// VGPRs written so far: the stage, and the value.
+    written: BTreeMap<u64, (usize, Value)>,
+    /// VGPRs whose values from before are read.
+    exposed: HashSet<u64>,
+    /// SGPRs written, and whether SCC was.
+    scalars: HashSet<u64>,
+    /// Uniform values of its items, all of which are computed before it begins.
+    early: HashSet<Value>,
+    spills: Vec<Value>,
+    bits: Vec<(Value, Value)>,
+    uniforms: Vec<(Value, Value)>,
+    fenv: Option<Fenv>,
+    computed: usize,
+}
+
+/// SCC among scalar registers.
+const SCC: u64 = 256;
+
+impl<'a> Builder<'a> {
+    fn new(context: &'a Context<'a>, start: usize) -> Self {
+        Builder {
+            context,
+            items: start..start,
+            worth: 0,
+            block: Block::new(context.block.pc),
+            slots: HashMap::new(),
+            ranks: Vec::new(),
+            stages: vec![Stage::default()],
+            accesses: Vec::new(),
+            stored: false,
+            known: HashMap::new(),
+            written: BTreeMap::new(),
+            exposed: HashSet::new(),
+            scalars: HashSet::new(),
+            early: HashSet::new(),
+            spills: Vec::new(),
+            bits: Vec::new(),
+            uniforms: Vec::new(),
+            fenv: None,
+            computed: 0,
+        }
+    }
+
+    fn node(&self, value: Value) -> &'a Node {
+        self.context.block.node(value)
+    }
+
+    /// Adds an item, if it can be part of this. After `None` nothing of the item is left but values nobody uses.
+    fn take(&mut self, item: Item) -> Option<()> {
+        match item {
+            Item::Scalar(value) => self.scalar(value),
+            Item::Segment(rank) => self.segment(rank),
+        }
+    }
+
+    fn scalar(&mut self, value: Value) -> Option<()> {
+        let node = self.node(value);
+        match node.op {
+            Op::Access => self.access(node.imm as usize),
+            Op::SetSgpr if node.imm as usize & !1 == reg::EXEC => None,
+            Op::SetSgpr => {
+                self.is_early(node.args[0]).then_some(())?;
+                self.scalars.insert(node.imm);
+                Some(())
+            }
+            Op::SetScc => {
+                self.is_early(node.args[0]).then_some(())?;
+                self.scalars.insert(SCC);
+                Some(())
+            }
+            _ => {
+                self.is_early(value).then_some(())?;
+                self.early.insert(value);
+                Some(())
+            }
+        }
+    }
+
+    /// Whether a uniform value can be computed before the part begins.
+    fn is_early(&self, value: Value) -> bool {
+        let before = self.context.item_of.get(&value).is_some_and(|item| *item < self.items.start);
+        if before || self.early.contains(&value) {
+            return true;
+        }
+        let node = self.node(value);
+        let pure = match node.op {
+            Op::Sgpr => !self.scalars.contains(&(node.imm & 0xff)),
+            Op::Scc => !self.scalars.contains(&SCC),
+            Op::ReadLane | Op::Bits | Op::SgprAt | Op::Mode | Op::Trapsts => false,
+            _ => node.shape == Shape::Uniform && !node.is_effect(),
+        };
+        pure && node.args().all(|arg| self.is_early(arg))
+    }
+
+    fn segment(&mut self, rank: usize) -> Option<()> {
+        let context = self.context;
+        let segment = &context.plan.steps[rank].segment;
+        self.fenv = self.joined(segment.fenv)?;
+        let roots = segment.sets.iter().chain(&segment.bits).map(|root| self.node(*root).args[0]);
+        let roots: Vec<Value> = roots.chain(segment.spills.iter().copied()).collect();
+        let undo = self.mark();
+        if roots.into_iter().any(|root| self.value(root, rank).is_none()) {
+            self.back_to(undo);
+            return None;
+        }
+        let stage = self.stages.len() - 1;
+        for set in &segment.sets {
+            let value = self.known[&self.resolved(self.node(*set).args[0])];
+            self.written.insert(self.node(*set).imm, (stage, value));
+        }
+        for bits in &segment.bits {
+            let value = self.known[&self.resolved(self.node(*bits).args[0])];
+            self.bits.push((*bits, value));
+        }
+        self.spills.extend(&segment.spills);
+        self.worth += 1;
+        Some(())
+    }
+
+    /// The environment of floats with this one too, if there is such a one.
+    fn joined(&self, other: Option<Fenv>) -> Option<Option<Fenv>> {
+        let mode = self.context.mode;
+        match (self.fenv, other) {
+            (Some(a), Some(b)) if fenv::mxcsr(mode, a) != fenv::mxcsr(mode, b) => None,
+            (a, b) => Some(a.or(b)),
+        }
+    }
+
+    /// Whether the node is done by an item of the part.
+    fn started(&self, value: Value) -> bool {
+        self.context.item_of.get(&value).is_some_and(|item| *item >= self.items.start)
+    }
+
+    /// What to go back to if a segment turns out to be too much.
+    fn mark(&self) -> (usize, usize, usize, HashSet<u64>) {
+        let stage = self.stages.last().expect("there is always one");
+        (self.block.nodes.len(), stage.values.len(), self.computed, self.exposed.clone())
+    }
+
+    fn back_to(&mut self, (nodes, values, computed, exposed): (usize, usize, usize, HashSet<u64>)) {
+        let is_old = |value: &Value| value.index() < nodes;
+        self.stages.last_mut().expect("there is always one").values.truncate(values);
+        self.known.retain(|_, value| is_old(value));
+        self.uniforms.retain(|(value, _)| is_old(value));
+        self.slots.retain(|value, _| is_old(value));
+        (self.computed, self.exposed) = (computed, exposed);
+    }
+
+    /// Looks through what is a matter of EXEC.
+    fn resolved(&self, value: Value) -> Value {
+        let node = self.node(value);
+        match node.op {
+            Op::Select if self.is_exec(node.args[0]) => self.resolved(node.args[1]),
+            Op::And if node.ty == Ty::B1 && self.is_exec(node.args[0]) => self.resolved(node.args[1]),
+            Op::And if node.ty == Ty::B1 && self.is_exec(node.args[1]) => self.resolved(node.args[0]),
+            _ => value,
+        }
+    }
+
+    /// Whether a mask is EXEC as it is in the register file, which no item of a part changes.
+    fn is_exec(&self, value: Value) -> bool {
+        let node = self.node(value);
+        if node.op != Op::Spread {
+            return false;
+        }
+        let pair = self.node(node.args[0]);
+        let half = |arg: Value, register: usize| {
+            let half = self.node(arg);
+            let epoch = |item: usize| self.context.exec_epoch(item);
+            half.op == Op::Sgpr && half.imm & 0xff == register as u64 && half.imm >> 32 >= epoch(self.items.start)
+        };
+        pair.op == Op::Pack && half(pair.args[0], reg::EXEC) && half(pair.args[1], reg::EXEC + 1)
+    }
+
+    /// A value of the guest's block, here.
+    fn value(&mut self, value: Value, rank: usize) -> Option<Value> {
+        let value = self.resolved(value);
+        if let Some(known) = self.known.get(&value) {
+            return Some(*known);
+        }
+        let node = *self.node(value);
+        let here = match node.op {
+            _ if node.shape == Shape::Uniform => self.uniform(value, &node)?,
+            Op::Vgpr => self.vgpr_read(value, &node, rank)?,
+            _ if self.is_before(value, rank) => self.slot(value, &node)?,
+            Op::Spread => {
+                let mask = self.value(node.args[0], rank)?;
+                self.push(value, Node { args: [mask, Value::NONE, Value::NONE], ..node })
+            }
+            Op::LaneId => self.push(value, node),
+            _ => self.computed(value, node, rank)?,
+        };
+        self.known.insert(value, here);
+        Some(here)
+    }
+
+    /// Whether the value was computed by a segment before the part, or outside of segments.
+    fn is_before(&self, value: Value, rank: usize) -> bool {
+        let node = self.node(value);
+        if is_cheap(self.context.block, value) {
+            return false;
+        }
+        let own = self.context.plan.ranks[value.index()].unwrap_or(rank);
+        let item = self.context.segments.get(&own);
+        node.is_row() || item.is_some_and(|item| *item < self.items.start)
+    }
+
+    fn push(&mut self, origin: Value, node: Node) -> Value {
+        self.block.at = self.context.block.origin(origin);
+        self.ranks.push(Some(0));
+        self.block.append(node)
+    }
+
+    fn uniform(&mut self, value: Value, node: &Node) -> Option<Value> {
+        self.is_early(value).then_some(())?;
+        // Whatever it is made of, here it is given.
+        let here = self.push(value, Node { args: [Value::NONE; 3], ..*node });
+        self.uniforms.push((here, value));
+        Some(here)
+    }
+
+    fn slot(&mut self, value: Value, node: &Node) -> Option<Value> {
+        let slot = *self.context.plan.slots.get(&value)?;
+        let here = self.push(value, Node { args: [Value::NONE; 3], ..*node });
+        self.ranks[here.index()] = None;
+        self.slots.insert(here, slot);
+        Some(here)
+    }
+
+    fn vgpr_read(&mut self, value: Value, node: &Node, rank: usize) -> Option<Value> {
+        let register = node.imm & 0xff;
+        match self.context.written_by.get(&value) {
+            Some(writer) if self.started(*writer) => match self.node(*writer).op {
+                Op::SetVgpr => self.value(self.node(*writer).args[0], rank),
+                _ => {
+                    let number = self.node(*writer).imm as usize;
+                    let access = self.accesses.iter().find(|access| access.number == number)?;
+                    Some(access.data[register as usize - access.access.data])
+                }
+            },
+            _ => {
+                let demand = Demand { block: self.context.block, plan: self.context.plan, rank };
+                if demand.is_loaded(value) && self.is_before(value, rank) {
+                    return self.slot(value, node);
+                }
+                Some(self.old(register, value))
+            }
+        }
+    }
+
+    /// What a VGPR holds when the part begins.
+    fn old(&mut self, register: u64, origin: Value) -> Value {
+        self.exposed.insert(register);
+        let node = Node {
+            op: Op::Vgpr,
+            ty: Ty::B32,
+            shape: Shape::Lane,
+            fenv: Fenv::Any,
+            args: [Value::NONE; 3],
+            imm: register,
+        };
+        match self.block.find(&node) {
+            Some(known) => known,
+            None => self.push(origin, node),
+        }
+    }
+
+    fn computed(&mut self, value: Value, node: Node, rank: usize) -> Option<Value> {
+        self.computed += 1;
+        (self.computed <= VALUES).then_some(())?;
+        let mut args = [Value::NONE; 3];
+        for (to, from) in args.iter_mut().zip(node.args) {
+            if from != Value::NONE {
+                *to = self.value(from, rank)?;
+            }
+        }
+        let here = self.push(value, Node { args, ..node });
+        self.stages.last_mut().expect("there is always one").values.push(here);
+        Some(here)
+    }
+
+    fn access(&mut self, number: usize) -> Option<()> {
+        let access = self.context.block.accesses[number].lane_move()?;
+        if self.stored && !access.store || self.accesses.len() == ACCESSES || self.reads_written(&access) {
+            return None;
+        }
+        let origin = self.origin_of(number);
+        let halves = if access.base == Base::None { 2 } else { 1 };
+        let address = (0..halves).map(|half| self.register(access.address + half, origin)).collect();
+        let data = (0..access.dwords).map(|k| match access.store {
+            true => self.register(access.data + k, origin),
+            false => self.loaded(number, k, origin),
+        });
+        let data: Vec<Value> = data.collect();
+        let stage = self.stages.len();
+        if access.store {
+            self.stored = true;
+        } else {
+            let registers = (0..access.dwords).map(|k| (access.data + k) as u64);
+            self.written.extend(registers.zip(&data).map(|(register, value)| (register, (stage, *value))));
+        }
+        self.stages.last_mut().expect("there is always one").access = Some(self.accesses.len());
+        self.stages.push(Stage::default());
+        self.accesses.push(FusedAccess { number, access, address, data });
+        self.worth += 1;
+        Some(())
+    }
+
+    /// Whether a scalar register that the access reads has been written by the part, which does that in the end.
+    fn reads_written(&self, access: &LaneMove) -> bool {
+        let written = |register: usize| self.scalars.contains(&(register as u64));
+        match access.base {
+            Base::Sgprs(base) => written(base) || written(base + 1),
+            Base::Lds { by_m0 } => by_m0 && written(reg::M0),
+            Base::None => false,
+        }
+    }
+
+    fn origin_of(&self, number: usize) -> Value {
+        let is_it = |node: &Node| node.op == Op::Access && node.imm == number as u64;
+        Value(self.context.block.nodes.iter().position(is_it).expect("an access has a node") as u32)
+    }
+
+    /// What a VGPR holds now.
+    fn register(&mut self, register: usize, origin: Value) -> Value {
+        match self.written.get(&(register as u64)) {
+            Some((_, value)) => *value,
+            None => self.old(register as u64, origin),
+        }
+    }
+
+    fn loaded(&mut self, number: usize, dword: usize, origin: Value) -> Value {
+        let node = Node {
+            op: Op::Loaded,
+            ty: Ty::B32,
+            shape: Shape::Lane,
+            fenv: Fenv::Any,
+            args: [Value::NONE; 3],
+            imm: (number as u64) << 8 | dword as u64,
+        };
+        self.push(origin, node)
+    }
+
+    /// Decides when registers are written, and drops what nobody needs.
+    fn finish(mut self, ends: bool) -> Fused {
+        let rest = &self.context.items[self.items.end..];
+        let last = ends && !rest.iter().any(|item| self.may_stop(*item));
+        let mut sets = Vec::new();
+        for (register, (stage, value)) in std::mem::take(&mut self.written) {
+            match (last, self.exposed.contains(&register)) {
+                (true, _) => {}
+                (false, true) => sets.push((register, value)),
+                (false, false) => self.stages[stage].sets.push((register, value)),
+            }
+        }
+        let keeps = self.keeps();
+        let access = &self.context.block.accesses[self.accesses[0].number];
+        let mut fused = Fused {
+            items: self.items,
+            pc: access.pc,
+            block: self.block,
+            plan: Plan::of_slots(self.ranks, self.slots),
+            stages: self.stages,
+            accesses: self.accesses,
+            sets,
+            keeps,
+            bits: self.bits,
+            uniforms: self.uniforms,
+            fenv: self.fenv,
+        };
+        fused.drop_unused();
+        fused
+    }
+
+    /// Whether the wave's registers may be looked at because of an item.
+    fn may_stop(&self, item: Item) -> bool {
+        matches!(item, Item::Scalar(value) if matches!(self.node(value).op, Op::Access | Op::VgprAt | Op::SetVgprAt))
+            || matches!(item, Item::Segment(_))
+    }
+
+    /// The slots that what comes after the part reads.
+    fn keeps(&self) -> Vec<(usize, Value)> {
+        let Context { block, plan, segments, item_of, .. } = self.context;
+        let mut read = HashSet::new();
+        for (i, node) in block.nodes.iter().enumerate() {
+            let Some(rank) = plan.ranks[i] else { continue };
+            let item = match item_of.get(&Value(i as u32)) {
+                Some(item) => Some(*item),
+                None => segments.get(&rank).copied(),
+            };
+            if item.is_none_or(|item| item >= self.items.end) && node.op != Op::Bits {
+                read.extend(node.args());
+            }
+        }
+        let kept = self.spills.iter().filter(|value| read.contains(value));
+        kept.map(|value| (plan.slots[value], self.known[&self.resolved(*value)])).collect()
+    }
+}
+
+impl Context<'_> {
+    /// The number of the register file's first state at or after an item: reads that carry a lower one are older.
+    fn exec_epoch(&self, item: usize) -> u64 {
+        let cut = self.items[..item].iter().rev().find_map(|item| match item {
+            Item::Scalar(value) => {
+                let node = self.block.node(*value);
+                (node.op == Op::SetSgpr && node.imm as usize & !1 == reg::EXEC).then_some(*value)
+            }
+            Item::Segment(_) => None,
+        });
+        // A read behind the write in program order carries a later number than any before it.
+        cut.map_or(0, |write| {
+            let before = &self.block.nodes[..write.index()];
+            before.iter().filter(|node| node.op == Op::Sgpr).map(|node| (node.imm >> 32) + 1).max().unwrap_or(0)
+        })
+    }
+}
+
+impl Fused {
+    /// Drops values that nothing uses.
+    fn drop_unused(&mut self) {
+        let mut used = HashSet::new();
+        let mut work: Vec<Value> = self.accesses.iter().flat_map(|access| &access.address).copied().collect();
+        work.extend(self.accesses.iter().filter(|access| access.access.store).flat_map(|access| &access.data));
+        work.extend(self.sets.iter().chain(self.stages.iter().flat_map(|stage| &stage.sets)).map(|set| set.1));
+        work.extend(self.keeps.iter().map(|(_, value)| *value));
+        work.extend(self.bits.iter().map(|(_, value)| *value));
+        while let Some(value) = work.pop() {
+            if used.insert(value) {
+                work.extend(self.block.node(value).args());
+            }
+        }
+        self.stages.iter_mut().for_each(|stage| stage.values.retain(|value| used.contains(value)));
+        self.uniforms.retain(|(value, _)| used.contains(value));
+    }
+}
+
+/// Whether nobody looks at a wave's registers after a block.
+pub fn ends_wave(block: &Block, looked_at: bool) -> bool {
+    matches!(block.term, Term::End(_)) && !looked_at
+}
