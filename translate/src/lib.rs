@@ -94,11 +94,11 @@ fn plan(
     let build = || guest.iter().map(|guest| build::block(guest, machine, mode)).collect::<Result<Vec<_>, _>>();
     let blocks = timed(&mut stages.build, build)?;
     Ok(timed(&mut stages.plan, || {
-        let needed = pass::scalars::needed(&blocks, machine.at_end);
-        let planned = blocks.into_iter().zip(needed).map(|(block, needed)| {
-            let plan = pass::segment::plan(&block, &needed, mode);
-            let ends = pass::fuse::ends_wave(&block, machine.at_end == AtEnd::Registers);
-            let parts = if wide::is_available() { pass::fuse::parts(&block, &plan, mode, ends) } else { Vec::new() };
+        let needs = pass::registers::needed(&blocks, machine.at_end);
+        let planned = blocks.into_iter().zip(needs).map(|(block, needs)| {
+            let plan = pass::segment::plan(&block, &needs.nodes, mode);
+            let fuse = || pass::fuse::parts(&block, &plan, mode, needs.exit);
+            let parts = if wide::is_available() { fuse() } else { Vec::new() };
             Planned { block, plan, parts }
         });
         planned.collect()

@@ -41,7 +41,7 @@ use crate::cfg::{GuestBlock, ends_block};
 use crate::defect;
 use crate::lane::{Block, Fenv, Op, Shape, Term, Ty, Value};
 use crate::libcall::RowOp;
-use crate::pass::scalars::Scalars;
+use crate::pass::registers::RegisterSet;
 use crate::wide;
 use gcnjit_isa::{Gen, Inst, Operand, Target};
 use gcnjit_rt::wave::reg;
@@ -236,13 +236,13 @@ impl Builder {
 
 /// The scalars that an access may read: EXEC, M0, FLAT_SCRATCH (102 to 105), from each SGPR operand on as many as the
 /// widest one takes, and what VCCZ and SCC as an operand stand for.
-fn scalars_read(inst: &Inst) -> Scalars {
+fn scalars_read(inst: &Inst) -> RegisterSet {
     const WIDEST: usize = 16;
-    let implicit = Scalars::range(102..106).and(Scalars::range(reg::M0..reg::M0 + 1)).and(Scalars::range(126..128));
+    let implicit = RegisterSet::sgprs(102..106).and(RegisterSet::sgprs(reg::M0..reg::M0 + 1)).and(RegisterSet::sgprs(126..128));
     inst.src.iter().fold(implicit, |set, operand| match operand {
-        Operand::Sgpr(first) => set.and(Scalars::range(usize::from(*first)..usize::from(*first) + WIDEST)),
-        Operand::Special(251) => set.and(Scalars::range(reg::VCC..reg::VCC + 2)),
-        Operand::Scc | Operand::Special(253) => set.and(Scalars::SCC),
+        Operand::Sgpr(first) => set.and(RegisterSet::sgprs(usize::from(*first)..usize::from(*first) + WIDEST)),
+        Operand::Special(251) => set.and(RegisterSet::sgprs(reg::VCC..reg::VCC + 2)),
+        Operand::Scc | Operand::Special(253) => set.and(RegisterSet::SCC),
         _ => set,
     })
 }

@@ -290,7 +290,7 @@ pub struct Block {
     /// Memory accesses, as `Op::Access` counts them.
     pub accesses: Vec<crate::access::Access>,
     /// The scalars that each access reads from the register file.
-    pub access_reads: Vec<crate::pass::scalars::Scalars>,
+    pub access_reads: Vec<crate::pass::registers::RegisterSet>,
     /// The end.
     pub term: Term,
     /// Address of the instruction that nodes are being appended for; when all are there, the last one's.

@@ -15,10 +15,11 @@
 
 use super::demand::Demand;
 use super::live::is_cheap;
+use super::registers::RegisterSet;
 use super::segment::{Item, Plan};
 use crate::access::{Base, LaneMove};
 use crate::fenv;
-use crate::lane::{Block, Fenv, Node, Op, Shape, Term, Ty, Value};
+use crate::lane::{Block, Fenv, Node, Op, Shape, Ty, Value};
 use gcnjit_rt::Mode;
 use gcnjit_rt::wave::reg;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -78,8 +79,8 @@ pub struct FusedAccess {
     pub data: Vec<Value>,
 }
 
-/// Finds the parts of a block's plan. `ends` says that nobody looks at registers after the block.
-pub fn parts(block: &Block, plan: &Plan, mode: Mode, ends: bool) -> Vec<Fused> {
+/// Finds the parts of a block's plan. `exit` is what is read of registers after the block.
+pub fn parts(block: &Block, plan: &Plan, mode: Mode, exit: RegisterSet) -> Vec<Fused> {
     let items = plan.items();
     let context = Context::new(block, plan, &items, mode);
     let mut parts = Vec::new();
@@ -90,7 +91,7 @@ pub fn parts(block: &Block, plan: &Plan, mode: Mode, ends: bool) -> Vec<Fused> {
             Some(part) => part.items.end,
             None => start + 1,
         };
-        parts.extend(part.map(|part| part.finish(ends)));
+        parts.extend(part.map(|part| part.finish(exit)));
     }
     parts
 }
@@ -525,15 +526,16 @@ impl<'a> Builder<'a> {
     }
 
     /// Decides when registers are written, and drops what nobody needs.
-    fn finish(mut self, ends: bool) -> Fused {
-        let rest = &self.context.items[self.items.end..];
-        let last = ends && !rest.iter().any(|item| self.may_stop(*item));
+    fn finish(mut self, exit: RegisterSet) -> Fused {
+        let is_last = self.context.items[self.items.end..].iter().all(|item| self.leaves_vgprs(*item));
         let mut sets = Vec::new();
         for (register, (stage, value)) in std::mem::take(&mut self.written) {
-            match (last, self.exposed.contains(&register)) {
-                (true, _) => {}
-                (false, true) => sets.push((register, value)),
-                (false, false) => self.stages[stage].sets.push((register, value)),
+            if is_last && !exit.has_vgpr(register) {
+                continue;
+            }
+            match self.exposed.contains(&register) {
+                true => sets.push((register, value)),
+                false => self.stages[stage].sets.push((register, value)),
             }
         }
         let keeps = self.keeps();
@@ -555,10 +557,15 @@ impl<'a> Builder<'a> {
         fused
     }
 
-    /// Whether the wave's registers may be looked at because of an item.
-    fn may_stop(&self, item: Item) -> bool {
-        matches!(item, Item::Scalar(value) if matches!(self.node(value).op, Op::Access | Op::VgprAt | Op::SetVgprAt))
-            || matches!(item, Item::Segment(_))
+    /// Whether an item neither reads VGPRs nor may stop the wave.
+    fn leaves_vgprs(&self, item: Item) -> bool {
+        match item {
+            Item::Scalar(value) => {
+                let node = self.node(value);
+                matches!(node.op, Op::SetSgpr | Op::SetScc) || node.shape == Shape::Uniform && !node.is_effect()
+            }
+            Item::Segment(_) => false,
+        }
     }
 
     /// The slots that what comes after the part reads.
@@ -615,9 +622,4 @@ impl Fused {
         self.stages.iter_mut().for_each(|stage| stage.values.retain(|value| used.contains(value)));
         self.uniforms.retain(|(value, _)| used.contains(value));
     }
-}
-
-/// Whether nobody looks at a wave's registers after a block.
-pub fn ends_wave(block: &Block, looked_at: bool) -> bool {
-    matches!(block.term, Term::End(_)) && !looked_at
 }

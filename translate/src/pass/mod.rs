@@ -4,5 +4,5 @@
 pub mod demand;
 pub mod fuse;
 pub mod live;
-pub mod scalars;
+pub mod registers;
 pub mod segment;

@@ -1,0 +1,160 @@
+//! Dead writes of registers, over all blocks of a unit.
+//!
+//! A write to the register file is dead if no path reads the register before it is written again. Where control leaves
+//! the unit, everything is read; where the wave ends, nothing, unless somebody looks ([`AtEnd`]). A memory access may fault,
+//! and then reads all VGPRs. So a wave that is stopped inside of a unit has all its VGPRs as they should be, all
+//! scalar registers that its code would still have read, and stale values in others.
+
+use super::live::live;
+use crate::AtEnd;
+use crate::lane::{Block, Node, Op, Term};
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// A set of registers: scalar ones by operand code, SCC, and VGPRs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RegisterSet {
+    sgprs: u128,
+    scc: bool,
+    vgprs: [u128; 2],
+}
+
+impl RegisterSet {
+    /// Every register.
+    pub const ALL: RegisterSet = RegisterSet { sgprs: u128::MAX, scc: true, vgprs: [u128::MAX; 2] };
+
+    /// SCC alone.
+    pub const SCC: RegisterSet = RegisterSet { sgprs: 0, scc: true, vgprs: [0; 2] };
+
+    /// All VGPRs.
+    const VGPRS: RegisterSet = RegisterSet { sgprs: 0, scc: false, vgprs: [u128::MAX; 2] };
+
+    /// The SGPRs of a range, cut to those that exist.
+    pub fn sgprs(range: Range<usize>) -> RegisterSet {
+        let sgprs = range.filter(|register| *register < 128).fold(0, |set, register| set | 1 << register);
+        RegisterSet { sgprs, ..RegisterSet::default() }
+    }
+
+    fn vgpr(register: u64) -> RegisterSet {
+        let mut set = RegisterSet::default();
+        set.vgprs[(register >> 7 & 1) as usize] = 1 << (register & 127);
+        set
+    }
+
+    /// Whether the VGPR is in it.
+    pub fn has_vgpr(self, register: u64) -> bool {
+        self.has(RegisterSet::vgpr(register))
+    }
+
+    /// Either.
+    pub fn and(self, other: RegisterSet) -> RegisterSet {
+        RegisterSet {
+            sgprs: self.sgprs | other.sgprs,
+            scc: self.scc || other.scc,
+            vgprs: [self.vgprs[0] | other.vgprs[0], self.vgprs[1] | other.vgprs[1]],
+        }
+    }
+
+    fn without(self, other: RegisterSet) -> RegisterSet {
+        RegisterSet {
+            sgprs: self.sgprs & !other.sgprs,
+            scc: self.scc && !other.scc,
+            vgprs: [self.vgprs[0] & !other.vgprs[0], self.vgprs[1] & !other.vgprs[1]],
+        }
+    }
+
+    fn has(self, other: RegisterSet) -> bool {
+        let vgprs = (self.vgprs[0] & other.vgprs[0]) | (self.vgprs[1] & other.vgprs[1]);
+        (self.sgprs & other.sgprs) | vgprs != 0 || self.scc && other.scc
+    }
+}
+
+/// What a node reads from the register file, and what it writes there.
+fn effect(block: &Block, node: &Node) -> (RegisterSet, RegisterSet) {
+    let none = RegisterSet::default();
+    let one = |register: u64| RegisterSet::sgprs((register & 127) as usize..(register & 127) as usize + 1);
+    match node.op {
+        Op::Sgpr => (one(node.imm), none),
+        Op::SgprAt => (RegisterSet::sgprs(0..104), none),
+        Op::Scc => (RegisterSet::SCC, none),
+        Op::SetSgpr => (none, one(node.imm)),
+        Op::SetScc => (none, RegisterSet::SCC),
+        Op::Vgpr => (RegisterSet::vgpr(node.imm & 0xff), none),
+        Op::VgprAt => (RegisterSet::VGPRS, none),
+        Op::SetVgpr => (none, RegisterSet::vgpr(node.imm)),
+        Op::Access => {
+            let access = node.imm as usize;
+            let reads = block.access_reads[access].and(RegisterSet::VGPRS);
+            (reads, RegisterSet::sgprs(block.accesses[access].writes_sgprs()))
+        }
+        _ => (none, none),
+    }
+}
+
+/// What is found out about a block.
+pub struct Needs {
+    /// A flag a node: needed, that is neither unused nor a dead write of a register.
+    pub nodes: Vec<bool>,
+    /// The registers that are read after the block before they are written.
+    pub exit: RegisterSet,
+}
+
+/// What is needed of each block of a unit.
+pub fn needed(blocks: &[Block], at_end: AtEnd) -> Vec<Needs> {
+    let needed: Vec<Vec<bool>> = blocks.iter().map(|block| live(block, |_| true)).collect();
+    let exits = Exits {
+        index: blocks.iter().enumerate().map(|(i, block)| (block.pc, i)).collect(),
+        end: if at_end == AtEnd::Registers { RegisterSet::ALL } else { RegisterSet::default() },
+    };
+    let mut entry = vec![RegisterSet::default(); blocks.len()];
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for (i, block) in blocks.iter().enumerate().rev() {
+            let read = backward(block, exits.of(block, &entry), &needed[i], |_| {});
+            changed |= read != entry[i];
+            entry[i] = read;
+        }
+    }
+    let needs = |(i, block): (usize, &Block)| {
+        let mut dead = vec![false; block.nodes.len()];
+        let exit = exits.of(block, &entry);
+        backward(block, exit, &needed[i], |node| dead[node] = true);
+        Needs { nodes: live(block, |node| !dead[node]), exit }
+    };
+    blocks.iter().enumerate().map(needs).collect()
+}
+
+/// Where control goes.
+struct Exits {
+    /// Blocks by address.
+    index: HashMap<u64, usize>,
+    /// What is read of a wave that has ended.
+    end: RegisterSet,
+}
+
+impl Exits {
+    /// What is read after the block, given what is read from the start of each block on.
+    fn of(&self, block: &Block, entry: &[RegisterSet]) -> RegisterSet {
+        let at = |pc: u64| self.index.get(&pc).map_or(RegisterSet::ALL, |i| entry[*i]);
+        match block.term {
+            Term::Jump(pc) | Term::Barrier(pc) | Term::Yield(pc) => at(pc),
+            Term::Branch(_, yes, no) => at(yes).and(at(no)),
+            Term::End(_) => self.end,
+            _ => RegisterSet::ALL,
+        }
+    }
+}
+
+/// What is read from the start of the block on, given what is read after it. Calls `dead` with each dead write.
+fn backward(block: &Block, exit: RegisterSet, needed: &[bool], mut dead: impl FnMut(usize)) -> RegisterSet {
+    let mut read = exit;
+    for (i, node) in block.nodes.iter().enumerate().rev().filter(|(i, _)| needed[*i]) {
+        let (reads, writes) = effect(block, node);
+        if matches!(node.op, Op::SetSgpr | Op::SetScc | Op::SetVgpr) && !read.has(writes) {
+            dead(i);
+        }
+        read = read.without(writes).and(reads);
+    }
+    read
+}
