@@ -5,6 +5,7 @@ use crate::gds::Gds;
 use crate::lds::Lds;
 use crate::order::Order;
 use crate::wave::Wave;
+use std::ops::Range;
 
 /// What a wave does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +18,54 @@ pub(super) enum State {
     Parked(Wait),
     /// It has ended.
     Ended,
+}
+
+/// What the waves of a work-group do next. A wave that is in none of the sets has ended.
+#[derive(Default)]
+pub(super) struct States {
+    /// A bit for each wave that runs when it has its turn.
+    ready: u32,
+    /// A bit for each wave that waits at a barrier.
+    waiting: u32,
+    /// Those that wait for waves that may be of other work-groups, and for what.
+    parked: Vec<(usize, Wait)>,
+}
+
+impl States {
+    /// Wave `index`, which was taken, goes on like this.
+    #[inline]
+    pub(super) fn set(&mut self, index: usize, state: State) {
+        match state {
+            State::Ready => self.ready |= 1 << index,
+            State::Waiting => self.waiting |= 1 << index,
+            State::Parked(wait) => self.parked.push((index, wait)),
+            State::Ended => {}
+        }
+    }
+
+    /// Takes the waves that are ready, a bit each.
+    #[inline]
+    pub(super) fn take_ready(&mut self) -> u32 {
+        std::mem::take(&mut self.ready)
+    }
+
+    /// Whether all waves have ended.
+    #[inline]
+    pub(super) fn is_over(&self) -> bool {
+        self.ready | self.waiting == 0 && self.parked.is_empty()
+    }
+
+    /// Opens the barrier if all waves that have not ended wait at it.
+    #[inline]
+    pub(super) fn open_barrier(&mut self) {
+        if self.ready == 0 && self.parked.is_empty() {
+            self.ready = std::mem::take(&mut self.waiting);
+        }
+    }
+
+    fn has_ended(&self, index: usize) -> bool {
+        (self.ready | self.waiting) >> index & 1 == 0 && self.parked.iter().all(|(parked, _)| *parked != index)
+    }
 }
 
 /// What ends the waits for other work-groups.
@@ -41,13 +90,15 @@ impl Events<'_> {
 /// It is used again for work-group after work-group. Between turns any thread may take it.
 pub(super) struct Group {
     pub(super) lds: Lds,
+    /// Its waves by index, as far as they have not ended: the registers of others are free.
     pub(super) waves: Vec<Box<Wave>>,
-    /// One a wave of the work-group that is in it; a partial one may have fewer than there is room for.
-    pub(super) states: Vec<State>,
+    pub(super) states: States,
+    /// How many waves the work-group has; a partial one may have fewer than there is room for.
+    pub(super) count: usize,
+    /// The number of its first wave in the dispatch.
+    pub(super) number: u64,
     /// Scratch slot of the first wave.
     pub(super) slot: u64,
-    /// Whether it has had a turn.
-    pub(super) begun: bool,
 }
 
 impl Group {
@@ -56,76 +107,113 @@ impl Group {
         Group {
             lds: Lds::default(),
             waves: (0..waves).map(|_| Wave::new()).collect(),
-            states: Vec::with_capacity(waves),
+            states: States::default(),
+            count: 0,
+            number: 0,
             slot: (index * waves) as u64,
-            begun: false,
         }
     }
 
     /// Whether all its waves have ended.
+    #[inline]
     pub(super) fn is_over(&self) -> bool {
-        self.states.iter().all(|state| *state == State::Ended)
+        self.states.is_over()
     }
 
-    /// Whether a wave can run.
-    pub(super) fn is_ready(&self) -> bool {
-        self.states.contains(&State::Ready)
+    /// The numbers of its waves, those that only a whole work-group has included.
+    #[inline]
+    pub(super) fn numbers(&self) -> Range<u64> {
+        self.number..self.number + self.waves.len() as u64
     }
 
     /// The first wave that waits for other work-groups, and for what.
     pub(super) fn parked(&self) -> Option<(&Wave, Wait)> {
-        self.waves.iter().zip(&self.states).find_map(|(wave, state)| match state {
-            State::Parked(wait) => Some((&**wave, *wait)),
-            _ => None,
-        })
+        let (index, wait) = self.states.parked.iter().min_by_key(|(index, _)| *index)?;
+        Some((&self.waves[*index], *wait))
     }
 
     /// Lets the parked waves go on whose waits are over, and returns whether a wave can run.
+    #[inline]
     pub(super) fn wake(&mut self, events: Events<'_>) -> bool {
-        if self.parked().is_some() {
-            self.pass_ended(events.order);
-            for (wave, state) in self.waves.iter().zip(&mut self.states) {
-                if matches!(*state, State::Parked(wait) if events.end(wait, wave.number)) {
-                    *state = State::Ready;
-                }
-            }
+        if !self.states.parked.is_empty() {
+            self.wake_parked(events);
         }
-        self.is_ready()
+        self.states.ready != 0
+    }
+
+    fn wake_parked(&mut self, events: Events<'_>) {
+        self.pass_ended(events.order);
+        let States { ready, parked, .. } = &mut self.states;
+        parked.retain(|&(index, wait)| {
+            let over = events.end(wait, self.number + index as u64);
+            *ready |= u32::from(over) << index;
+            !over
+        });
     }
 
     /// Tells the order of the waves that have ended while the work-group has not.
     fn pass_ended(&self, order: &Order) {
-        for (wave, _) in self.waves.iter().zip(&self.states).filter(|(_, state)| **state == State::Ended) {
-            order.pass(wave.number..wave.number + 1);
+        for index in (0..self.count).filter(|index| self.states.has_ended(*index)) {
+            let number = self.number + index as u64;
+            order.pass(number..number + 1);
         }
     }
 
     /// Takes its parked waves out of the queues that they wait in: they will not go on.
     pub(super) fn withdraw(&self, gds: &Gds) {
-        for state in &self.states {
-            if let State::Parked(Wait { on: WaitFor::Call(ticket), .. }) = state {
-                gds.gws().withdraw(*ticket);
+        for (_, wait) in &self.states.parked {
+            if let WaitFor::Call(ticket) = wait.on {
+                gds.gws().withdraw(ticket);
             }
         }
-    }
-
-    /// Opens the barrier if all waves that have not ended wait at it.
-    pub(super) fn open_barrier(&mut self) {
-        if !self.is_ready() && self.parked().is_none() {
-            for state in self.states.iter_mut().filter(|state| **state == State::Waiting) {
-                *state = State::Ready;
-            }
-        }
-    }
-
-    /// Instructions that its waves have executed.
-    pub(super) fn executed(&self) -> u64 {
-        self.waves[..self.states.len()].iter().map(|wave| wave.executed).sum()
     }
 
     /// The first wave that runs next.
+    #[inline]
     pub(super) fn ready(&self) -> Option<&Wave> {
-        let index = self.states.iter().position(|state| *state == State::Ready)?;
-        Some(&self.waves[index])
+        let index = self.states.ready.trailing_zeros() as usize;
+        (self.states.ready != 0).then(|| &*self.waves[index])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Group, State, States};
+    use crate::engine::{Wait, WaitFor};
+
+    const TURN: State = State::Parked(Wait { pc: 0, on: WaitFor::Turn });
+
+    fn states(of: &[State]) -> States {
+        let mut states = States::default();
+        of.iter().enumerate().for_each(|(index, state)| states.set(index, *state));
+        states
+    }
+
+    #[test]
+    fn the_barrier_opens_when_all_that_have_not_ended_wait_at_it() {
+        use State::{Ended, Ready, Waiting};
+        for (of, opened) in [
+            ([Waiting, Ended, Waiting], 0b101),
+            ([Waiting, Ready, Waiting], 0b010),
+            ([Waiting, TURN, Ended], 0),
+            ([Ended; 3], 0),
+        ] {
+            let mut states = states(&of);
+            assert_eq!(states.is_over(), of == [Ended; 3]);
+            states.open_barrier();
+            assert_eq!(states.take_ready(), opened, "{of:?}");
+        }
+    }
+
+    #[test]
+    fn the_first_of_those_that_wait_is_named() {
+        let mut group = Group::new(0, 4);
+        group.count = 4;
+        (0..4).for_each(|index| group.waves[index].index = index as u32);
+        for (index, state) in [(3, State::Ready), (1, State::Ready), (2, TURN), (0, TURN)] {
+            group.states.set(index, state);
+        }
+        assert_eq!(group.ready().map(|wave| wave.index), Some(1));
+        assert_eq!(group.parked().map(|(wave, _)| wave.index), Some(0));
     }
 }
