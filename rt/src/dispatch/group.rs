@@ -6,6 +6,7 @@ use crate::lds::Lds;
 use crate::order::Order;
 use crate::wave::Wave;
 use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What a wave does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,8 +17,6 @@ pub(super) enum State {
     Waiting,
     /// It waits for waves that may be of other work-groups.
     Parked(Wait),
-    /// It has ended.
-    Ended,
 }
 
 /// What the waves of a work-group do next. A wave that is in none of the sets has ended.
@@ -32,14 +31,13 @@ pub(super) struct States {
 }
 
 impl States {
-    /// Wave `index`, which was taken, goes on like this.
+    /// Wave `index`, which was taken or has begun, goes on like this. Of one that has ended nothing is said.
     #[inline]
     pub(super) fn set(&mut self, index: usize, state: State) {
         match state {
             State::Ready => self.ready |= 1 << index,
             State::Waiting => self.waiting |= 1 << index,
             State::Parked(wait) => self.parked.push((index, wait)),
-            State::Ended => {}
         }
     }
 
@@ -63,7 +61,9 @@ impl States {
         }
     }
 
-    fn has_ended(&self, index: usize) -> bool {
+    /// Whether wave `index`, which has begun, has ended.
+    #[inline]
+    pub(super) fn has_ended(&self, index: usize) -> bool {
         (self.ready | self.waiting) >> index & 1 == 0 && self.parked.iter().all(|(parked, _)| *parked != index)
     }
 }
@@ -88,6 +88,7 @@ impl Events<'_> {
 /// Room for a work-group of the size of a whole one, and the work-group that is in it.
 ///
 /// It is used again for work-group after work-group. Between turns any thread may take it.
+#[derive(Default)]
 pub(super) struct Group {
     pub(super) lds: Lds,
     /// Its waves by index, as far as they have not ended: the registers of others are free.
@@ -102,16 +103,10 @@ pub(super) struct Group {
 }
 
 impl Group {
-    /// Room for `waves` waves, the `index`th.
-    pub(super) fn new(index: usize, waves: usize) -> Group {
-        Group {
-            lds: Lds::default(),
-            waves: (0..waves).map(|_| Wave::new()).collect(),
-            states: States::default(),
-            count: 0,
-            number: 0,
-            slot: (index * waves) as u64,
-        }
+    /// Makes it the dispatch's `index`th room, for `waves` waves. It has to be over.
+    pub(super) fn fit(&mut self, index: usize, waves: usize) {
+        self.waves.resize_with(waves, Wave::new);
+        self.slot = (index * waves) as u64;
     }
 
     /// Whether all its waves have ended.
@@ -176,6 +171,31 @@ impl Group {
     }
 }
 
+/// Room that a device keeps from one dispatch for the next: having it from the host takes as long as many a small grid.
+#[derive(Default)]
+pub(crate) struct Rooms(Mutex<Vec<Group>>);
+
+impl Rooms {
+    /// Most that are kept: one a thread, on most hosts.
+    const MOST: usize = 16;
+
+    /// Room of any size, kept or new.
+    pub(super) fn get(&self) -> Group {
+        self.lock().pop().unwrap_or_default()
+    }
+
+    /// Takes room back that is not used any more.
+    pub(super) fn keep(&self, groups: impl IntoIterator<Item = Group>) {
+        let mut kept = self.lock();
+        let free = Rooms::MOST - kept.len();
+        kept.extend(groups.into_iter().take(free));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Group>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Group, State, States};
@@ -183,23 +203,27 @@ mod tests {
 
     const TURN: State = State::Parked(Wait { pc: 0, on: WaitFor::Turn });
 
-    fn states(of: &[State]) -> States {
+    /// `None` for waves that have ended.
+    fn states(of: &[Option<State>]) -> States {
         let mut states = States::default();
-        of.iter().enumerate().for_each(|(index, state)| states.set(index, *state));
+        for (index, state) in of.iter().enumerate() {
+            state.iter().for_each(|state| states.set(index, *state));
+            assert_eq!(states.has_ended(index), state.is_none());
+        }
         states
     }
 
     #[test]
     fn the_barrier_opens_when_all_that_have_not_ended_wait_at_it() {
-        use State::{Ended, Ready, Waiting};
+        let [ready, waiting, parked] = [State::Ready, State::Waiting, TURN].map(Some);
         for (of, opened) in [
-            ([Waiting, Ended, Waiting], 0b101),
-            ([Waiting, Ready, Waiting], 0b010),
-            ([Waiting, TURN, Ended], 0),
-            ([Ended; 3], 0),
+            ([waiting, None, waiting], 0b101),
+            ([waiting, ready, waiting], 0b010),
+            ([waiting, parked, None], 0),
+            ([None; 3], 0),
         ] {
             let mut states = states(&of);
-            assert_eq!(states.is_over(), of == [Ended; 3]);
+            assert_eq!(states.is_over(), of == [None; 3]);
             states.open_barrier();
             assert_eq!(states.take_ready(), opened, "{of:?}");
         }
@@ -207,8 +231,8 @@ mod tests {
 
     #[test]
     fn the_first_of_those_that_wait_is_named() {
-        let mut group = Group::new(0, 4);
-        group.count = 4;
+        let mut group = Group { count: 4, ..Group::default() };
+        group.fit(0, 4);
         (0..4).for_each(|index| group.waves[index].index = index as u32);
         for (index, state) in [(3, State::Ready), (1, State::Ready), (2, TURN), (0, TURN)] {
             group.states.set(index, state);

@@ -1,7 +1,7 @@
 //! A running dispatch: what its threads do.
 
 use super::error::{DispatchError, Fault, Stopped, Stopper};
-use super::group::{Events, Group, State};
+use super::group::{Events, Group, State, States};
 use super::queue::{Alone, Batch, Choice, Hand, Queue};
 use super::{Launch, Options, Stats};
 use crate::engine::{Engine, Env, Stop};
@@ -16,8 +16,8 @@ use crate::setup::{Items, Setup};
 use crate::wave::Wave;
 use gcnjit_isa::Target;
 use std::ops::Range;
-use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -45,7 +45,7 @@ pub(super) struct Job<'a, E> {
     pub(super) target: Target,
     /// Bytes of LDS that a work-group has.
     pub(super) lds: u32,
-    pub(super) queue: Queue,
+    pub(super) queue: Queue<'a>,
     pub(super) order: Alone<Order>,
     pub(super) stop: AtomicBool,
     pub(super) outcome: Alone<Mutex<Outcome>>,
@@ -153,12 +153,7 @@ impl<E: Engine> Job<'_, E> {
 
     /// Runs a work-group for a turn, or those of a batch in its place as long as none waits: nearly all are over after
     /// their first turn.
-    fn turns(
-        &self,
-        worker: &mut Worker<'_, E::Worker>,
-        group: &mut Group,
-        batch: &mut Batch,
-    ) -> Result<(), Stopping> {
+    fn turns(&self, worker: &mut Worker<'_, E::Worker>, group: &mut Group, batch: &mut Batch) -> Result<(), Stopping> {
         if !group.is_over() {
             return self.turn(worker, group, 0, 1);
         }
@@ -192,10 +187,8 @@ impl<E: Engine> Job<'_, E> {
             if index == 0 {
                 self.look_outside(worker, wave)?;
             }
-            let (state, used) = self.run_wave(worker, wave, &env)?;
-            group.states.set(index, state);
-            spent += used;
-            if state == State::Ended && index + 1 < group.count {
+            spent += self.run_wave(worker, wave, &env, &mut group.states, index)?;
+            if group.states.has_ended(index) && index + 1 < group.count {
                 // The next wave gets the registers of this one, which are in the cache.
                 group.waves.swap(index, index + 1);
             }
@@ -237,9 +230,7 @@ impl<E: Engine> Job<'_, E> {
         while ready != 0 {
             let index = ready.trailing_zeros() as usize;
             ready &= ready - 1;
-            let (state, used) = self.run_wave(worker, &mut group.waves[index], &env)?;
-            group.states.set(index, state);
-            spent += used;
+            spent += self.run_wave(worker, &mut group.waves[index], &env, &mut group.states, index)?;
         }
         self.call_help(worker);
         Ok(spent)
@@ -285,28 +276,31 @@ impl<E: Engine> Job<'_, E> {
         }
     }
 
-    /// Runs a wave once: what it does next, and what of the turn that used up.
-    #[inline]
+    /// Runs wave `index` of a work-group once, notes what it does next, and returns what of the turn that used up.
     fn run_wave(
         &self,
         worker: &mut Worker<'_, E::Worker>,
         wave: &mut Wave,
         env: &Env<'_>,
-    ) -> Result<(State, u64), Stopping> {
+        states: &mut States,
+        index: usize,
+    ) -> Result<u64, Stopping> {
         let before = wave.executed;
         let stop = self.engine.run(&mut worker.engine, wave, env);
         let executed = wave.executed - before;
         worker.stats.wave_instructions += executed;
-        Ok(match stop {
-            Ok(Stop::End) => (State::Ended, executed),
-            Ok(Stop::Barrier) => (State::Waiting, executed),
-            Ok(Stop::Wait(wait)) => (State::Parked(wait), executed),
+        match stop {
+            Ok(Stop::End) => {}
+            Ok(Stop::Barrier) => states.set(index, State::Waiting),
+            Ok(Stop::Wait(wait)) => states.set(index, State::Parked(wait)),
             Ok(Stop::Yield) => {
                 worker.rounds = CLOCK_PERIOD;
-                (State::Ready, executed.max(self.options.slice))
+                states.set(index, State::Ready);
+                return Ok(executed.max(self.options.slice));
             }
             Err(trap) => return Err(self.fail_at(self.setup.explain(*trap), wave)),
-        })
+        }
+        Ok(executed)
     }
 
     /// Calls the helpers, once, when the dispatch has lasted long enough.

@@ -16,6 +16,8 @@ mod group;
 mod job;
 mod queue;
 
+pub(crate) use group::Rooms;
+
 pub use error::{DispatchError, Fault, Stopped, Stopper};
 
 use crate::code_object::Kernel;
@@ -130,7 +132,7 @@ pub fn dispatch<E: Engine>(
         setup: &setup,
         target,
         lds: lds::granted(launch.kernarg.lds, target),
-        queue: Queue::new(groups, room as usize, waves as usize, threads),
+        queue: Queue::new(&hardware.rooms, groups, room as usize, waves as usize, threads),
         order: Alone(Order::new()),
         stop: AtomicBool::new(false),
         outcome: Alone::default(),
@@ -139,7 +141,7 @@ pub fn dispatch<E: Engine>(
     hardware.pool.with_help(threads - 1, &|_| job.work(None), |help| {
         job.work((threads > 1).then_some(Caller { help, since }));
     });
-    for group in job.queue.into_waiting() {
+    for group in job.queue.end() {
         group.withdraw(&hardware.gds);
     }
     let outcome = job.outcome.0.into_inner().unwrap_or_else(PoisonError::into_inner);

@@ -11,7 +11,7 @@
 //! A work-group whose waves are all parked is passed over until one of them can go on. When all residents are in line,
 //! none can go on and none can be started, nothing will ever happen again: a deadlock.
 
-use super::group::{Events, Group};
+use super::group::{Events, Group, Rooms};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::atomic::AtomicUsize;
@@ -29,7 +29,8 @@ const BATCHES: u64 = 4;
 pub(super) struct Alone<T>(pub(super) T);
 
 /// The work-groups that no thread has in hand.
-pub(super) struct Queue {
+pub(super) struct Queue<'a> {
+    rooms: &'a Rooms,
     line: Mutex<Line>,
     /// How many wait. Read without the lock.
     waiting: Alone<AtomicUsize>,
@@ -91,11 +92,11 @@ pub(super) enum Choice {
     Deadlock(Group),
 }
 
-impl Queue {
+impl<'a> Queue<'a> {
     /// A queue for `groups` work-groups of up to `waves` waves, with room for `room` of them, and for so many threads.
-    pub(super) fn new(groups: u64, room: usize, waves: usize, threads: usize) -> Queue {
+    pub(super) fn new(rooms: &'a Rooms, groups: u64, room: usize, waves: usize, threads: usize) -> Queue<'a> {
         let line = Mutex::new(Line { grid: 0..groups, ..Line::default() });
-        Queue { line, waiting: Alone::default(), room, waves, threads: threads as u64 }
+        Queue { rooms, line, waiting: Alone::default(), room, waves, threads: threads as u64 }
     }
 
     /// Whether no work-group waits.
@@ -128,9 +129,11 @@ impl Queue {
         self.line.lock().unwrap_or_else(PoisonError::into_inner).waiting.push_back(group);
     }
 
-    /// Those that are in line.
-    pub(super) fn into_waiting(self) -> VecDeque<Group> {
-        self.line.into_inner().unwrap_or_else(PoisonError::into_inner).waiting
+    /// Ends it: leaves room that is not used to the device, and returns the work-groups that are in line.
+    pub(super) fn end(self) -> VecDeque<Group> {
+        let line = self.line.into_inner().unwrap_or_else(PoisonError::into_inner);
+        self.rooms.keep(line.spare);
+        line.waiting
     }
 
     fn start(&self, line: &mut Line) -> Option<Choice> {
@@ -139,8 +142,10 @@ impl Queue {
         }
         let batch = line.take(self.threads)?;
         let group = line.spare.pop().unwrap_or_else(|| {
+            let mut group = self.rooms.get();
+            group.fit(line.made, self.waves);
             line.made += 1;
-            Group::new(line.made - 1, self.waves)
+            group
         });
         Some(Choice::Run(Hand { group, batch }))
     }
@@ -198,7 +203,7 @@ mod tests {
     use crate::order::Order;
 
     /// What `exchange` chooses, as long as something can run.
-    fn exchange(queue: &Queue, hand: Option<Hand>) -> Option<Hand> {
+    fn exchange(queue: &Queue<'_>, hand: Option<Hand>) -> Option<Hand> {
         let (gds, order) = (Gds::new(), Order::new());
         match queue.exchange(hand, Events { gds: &gds, order: &order }) {
             Some(Choice::Run(hand)) => Some(hand),
@@ -208,7 +213,7 @@ mod tests {
     }
 
     /// Work-groups that are over at once.
-    fn all(queue: &Queue, mut hand: Option<Hand>) -> Vec<Vec<u64>> {
+    fn all(queue: &Queue<'_>, mut hand: Option<Hand>) -> Vec<Vec<u64>> {
         let mut batches = Vec::new();
         while let Some(next) = exchange(queue, hand.take()) {
             let Hand { group, mut batch } = next;
@@ -220,8 +225,9 @@ mod tests {
 
     #[test]
     fn batches_cover_the_grid_in_order_and_get_smaller() {
+        let rooms = Rooms::default();
         for (groups, threads) in [(0, 1), (1, 1), (7, 2), (100, 2), (10_000, 3)] {
-            let batches = all(&Queue::new(groups, threads, 1, threads), None);
+            let batches = all(&Queue::new(&rooms, groups, threads, 1, threads), None);
             assert_eq!(batches.concat(), (0..groups).collect::<Vec<_>>());
             assert!(batches.is_sorted_by(|a, b| a.len() >= b.len()));
             assert!(batches.iter().all(|batch| batch.len() as u64 <= BATCH));
@@ -231,7 +237,8 @@ mod tests {
 
     #[test]
     fn while_one_waits_work_groups_start_one_by_one_and_in_order() {
-        let queue = Queue::new(100, 100, 1, 2);
+        let rooms = Rooms::default();
+        let queue = Queue::new(&rooms, 100, 100, 1, 2);
         let [mut first, mut second] = [(); 2].map(|()| exchange(&queue, None).unwrap());
         assert_eq!([first.batch.next(), second.batch.next()], [Some(0), Some(13)]);
         assert!(queue.is_empty());
@@ -256,5 +263,21 @@ mod tests {
         }
         rest.sort_unstable();
         assert_eq!(rest, (2..100).filter(|linear| *linear != 13).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn room_is_kept_for_the_next_dispatch() {
+        let rooms = Rooms::default();
+        for waves in [3, 1, 4] {
+            let queue = Queue::new(&rooms, 1, 1, waves, 1);
+            let mut hand = exchange(&queue, None).unwrap();
+            assert_eq!((hand.batch.next(), hand.group.waves.len()), (Some(0), waves));
+            assert!(hand.group.is_over());
+            assert!(exchange(&queue, Some(hand)).is_none());
+            assert!(queue.end().is_empty());
+            let kept = rooms.get();
+            assert_eq!(kept.waves.len(), waves);
+            rooms.keep([kept]);
+        }
     }
 }
