@@ -23,16 +23,25 @@ impl Initial {
     /// Fills SGPRs with `values`, and VGPRs with the ids, as many as are `given`, and zeros.
     pub(crate) fn fill(&self, sgpr: &mut [u32; 128], values: &[u32; 128], vgpr: &mut [Row], given: usize) {
         #[cfg(target_arch = "x86_64")]
-        if std::arch::is_x86_feature_detected!("avx") {
+        if std::arch::is_x86_feature_detected!("avx512f") {
+            // SAFETY: the host has AVX-512F, which is all that the function asks for.
+            return unsafe { self.fill_512(sgpr, values, vgpr, given) };
+        } else if std::arch::is_x86_feature_detected!("avx") {
             // SAFETY: the host has AVX, which is all that the function asks for.
-            return unsafe { self.fill_wide(sgpr, values, vgpr, given) };
+            return unsafe { self.fill_256(sgpr, values, vgpr, given) };
         }
         self.fill_narrow(sgpr, values, vgpr, given);
     }
 
     #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f")]
+    fn fill_512(&self, sgpr: &mut [u32; 128], values: &[u32; 128], vgpr: &mut [Row], given: usize) {
+        self.fill_narrow(sgpr, values, vgpr, given);
+    }
+
+    #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx")]
-    fn fill_wide(&self, sgpr: &mut [u32; 128], values: &[u32; 128], vgpr: &mut [Row], given: usize) {
+    fn fill_256(&self, sgpr: &mut [u32; 128], values: &[u32; 128], vgpr: &mut [Row], given: usize) {
         self.fill_narrow(sgpr, values, vgpr, given);
     }
 
