@@ -32,6 +32,7 @@ impl Walk {
     }
 
     /// The coordinates of a work-group, from its place in the order x, y, z.
+    #[inline]
     pub(crate) fn to(&mut self, linear: u64) -> [u32; 3] {
         let (last, mut group) = self.last;
         if linear == last + 1 {
@@ -100,6 +101,7 @@ impl Geometry {
     }
 
     /// The size of the work-group at these coordinates: that of a whole one, or what is left of the grid.
+    #[inline]
     pub fn group_size(&self, group: [u32; 3]) -> [u32; 3] {
         std::array::from_fn(|d| {
             let before = u64::from(group[d]) * u64::from(self.block[d]);

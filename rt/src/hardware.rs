@@ -1,5 +1,6 @@
 //! What the dispatches of one device share.
 
+use crate::dispatch::Rooms;
 use crate::gds::Gds;
 use crate::memory::{Memory, MemoryError};
 use crate::pool::Pool;
@@ -12,6 +13,8 @@ pub struct Hardware {
     pub gds: Gds,
     /// Threads that help dispatches.
     pub pool: Pool,
+    /// Room for work-groups.
+    pub(crate) rooms: Rooms,
 }
 
 impl Hardware {
@@ -25,6 +28,6 @@ impl Hardware {
 
     /// A device with this memory.
     pub fn with_memory(memory: Memory) -> Hardware {
-        Hardware { memory, gds: Gds::new(), pool: Pool::new() }
+        Hardware { memory, gds: Gds::new(), pool: Pool::new(), rooms: Rooms::default() }
     }
 }

@@ -54,6 +54,7 @@ impl Lds {
     }
 
     /// Zeroes the contents and sets the size for the next work-group.
+    #[inline]
     pub fn reset(&mut self, size: u32) {
         let size = size.next_multiple_of(4);
         assert!(size as usize <= CAPACITY, "LDS of {size} bytes");
@@ -62,12 +63,14 @@ impl Lds {
     }
 
     /// Size in bytes.
+    #[inline]
     pub fn size(&self) -> u32 {
         self.size
     }
 
     /// The buffer, for translated code: bytes `..size` may be read and written, those up to [`CAPACITY`] + [`SLACK`]
     /// only read.
+    #[inline]
     pub fn as_ptr(&self) -> *mut u8 {
         self.bytes.get().cast()
     }

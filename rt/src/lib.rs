@@ -25,6 +25,7 @@ pub mod pool;
 pub mod printf;
 pub mod register_file;
 mod resources;
+mod rows;
 pub mod screen;
 mod setup;
 pub mod shader;

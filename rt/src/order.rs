@@ -16,10 +16,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub struct Order {
     /// All waves before it have passed.
     next: AtomicU64,
-    /// How many there are in `early`.
+    /// How many ranges there are in `early`.
     waiting: AtomicU64,
-    /// Those behind that have passed.
-    early: Mutex<BTreeSet<u64>>,
+    /// Those behind that have passed, from the first of a range to the one after its last.
+    early: Mutex<BTreeSet<(u64, u64)>>,
     /// Whether a wave's turn had not come when it asked.
     asked: AtomicBool,
 }
@@ -45,6 +45,7 @@ impl Order {
     }
 
     /// Whether waves have waited for their turn. Until then nobody has to be told soon of those that have passed.
+    #[inline]
     pub(crate) fn is_asked(&self) -> bool {
         self.asked.load(Relaxed)
     }
@@ -58,7 +59,7 @@ impl Order {
             Err(next) if next >= waves.end => {}
             Err(_) => {
                 let mut early = self.early();
-                early.extend(waves);
+                early.insert((waves.start, waves.end));
                 self.waiting.store(early.len() as u64, SeqCst);
                 self.settle(early);
             }
@@ -66,21 +67,21 @@ impl Order {
     }
 
     /// Moves on over the waves that have passed early.
-    fn settle(&self, mut early: MutexGuard<'_, BTreeSet<u64>>) {
-        while let Some(first) = early.first().copied() {
+    fn settle(&self, mut early: MutexGuard<'_, BTreeSet<(u64, u64)>>) {
+        while let Some((start, end)) = early.first().copied() {
             let next = self.next.load(SeqCst);
-            if first > next {
+            if start > next {
                 break;
             }
-            // If another thread has moved it meanwhile, the wave is looked at again.
-            if first < next || self.next.compare_exchange(next, next + 1, SeqCst, SeqCst).is_ok() {
+            // If another thread has moved it meanwhile, the range is looked at again.
+            if end <= next || self.next.compare_exchange(next, end, SeqCst, SeqCst).is_ok() {
                 early.pop_first();
                 self.waiting.store(early.len() as u64, SeqCst);
             }
         }
     }
 
-    fn early(&self) -> MutexGuard<'_, BTreeSet<u64>> {
+    fn early(&self) -> MutexGuard<'_, BTreeSet<(u64, u64)>> {
         self.early.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -101,5 +102,12 @@ mod tests {
         order.pass(1..3);
         order.pass(4..5);
         assert!(order.is_turn(5) && !order.is_turn(6));
+        // Ranges that overlap, the longer one first and last.
+        order.pass(7..20);
+        order.pass(7..8);
+        order.pass(6..12);
+        assert!(!order.is_turn(6));
+        order.pass(5..6);
+        assert!(order.is_turn(20) && !order.is_turn(21));
     }
 }

@@ -4,15 +4,19 @@
 //! them. The caller never waits for a helper that has not begun: when it is done, those are sent away. So a dispatch
 //! goes on at least as fast as its own thread can, whatever the others that share the pool do.
 //!
-//! Threads are started when they are first wanted and end with the pool.
+//! Threads are started when they are first wanted and end with the pool. A thread that waits for another looks for some
+//! time whether it still has to before it sleeps: to be woken takes longer than many a small grid.
 
 use std::any::Any;
 use std::cell::Cell;
 use std::io;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 /// Threads that several callers share. Dropping it waits for them to end.
 #[derive(Default)]
@@ -21,9 +25,14 @@ pub struct Pool {
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
+/// How long a thread looks before it sleeps.
+const PATIENCE: Duration = Duration::from_micros(50);
+
 #[derive(Default)]
 struct Shared {
     state: Mutex<State>,
+    /// Counts what threads wait for: calls, helpers that leave one, and the end of the pool.
+    events: AtomicUsize,
     /// There is a call, or the pool closes.
     wanted: Condvar,
     /// A helper has left a call.
@@ -56,12 +65,38 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Says that something has happened that threads wait for, and wakes those that sleep until then.
+    fn tell(&self, state: MutexGuard<'_, State>, sleepers: &Condvar) {
+        self.events.fetch_add(1, Release);
+        drop(state);
+        sleepers.notify_all();
+    }
+
+    /// Waits until something has happened, first awake; `sleepers` are those that are told of it.
+    fn wait<'a>(&'a self, state: MutexGuard<'a, State>, sleepers: &Condvar) -> MutexGuard<'a, State> {
+        let seen = self.events.load(Relaxed);
+        drop(state);
+        let since = Instant::now();
+        while since.elapsed() < PATIENCE {
+            // Another thread may need this processor for what is waited for.
+            thread::yield_now();
+            if self.events.load(Acquire) != seen {
+                return self.lock();
+            }
+        }
+        let state = self.lock();
+        if self.events.load(Relaxed) != seen {
+            return state;
+        }
+        sleepers.wait(state).unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// What a pool thread does.
     fn serve(&self) {
         let mut state = self.lock();
         while !state.closed {
             let Some(call) = state.calls.iter_mut().find(|call| !call.free.is_empty()) else {
-                state = self.wanted.wait(state).unwrap_or_else(PoisonError::into_inner);
+                state = self.wait(state, &self.wanted);
                 continue;
             };
             let (id, work, index) = (call.id, call.work, call.free.start);
@@ -73,7 +108,8 @@ impl Shared {
             let call = state.calls.iter_mut().find(|call| call.id == id).expect("a call stays while a helper is in it");
             call.running -= 1;
             call.panic = call.panic.take().or(outcome.err());
-            self.left.notify_all();
+            self.tell(state, &self.left);
+            state = self.lock();
         }
     }
 
@@ -87,7 +123,7 @@ impl Shared {
             if call.running == 0 {
                 return state.calls.swap_remove(position).panic;
             }
-            state = self.left.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self.wait(state, &self.left);
         }
     }
 }
@@ -128,8 +164,9 @@ impl Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        self.shared.lock().closed = true;
-        self.shared.wanted.notify_all();
+        let mut state = self.shared.lock();
+        state.closed = true;
+        self.shared.tell(state, &self.shared.wanted);
         for thread in self.threads.get_mut().unwrap_or_else(PoisonError::into_inner).drain(..) {
             // What a helper panics with has gone to its caller.
             let _ = thread.join();
@@ -163,9 +200,8 @@ impl Help<'_> {
         let id = state.next_id;
         state.next_id += 1;
         state.calls.push(Call { id, work, free: 1..self.count + 1, running: 0, panic: None });
-        drop(state);
+        self.pool.shared.tell(state, &self.pool.shared.wanted);
         self.id.set(Some(id));
-        self.pool.shared.wanted.notify_all();
         Ok(())
     }
 
@@ -185,8 +221,6 @@ impl Drop for Help<'_> {
 mod tests {
     use super::*;
     use std::sync::Barrier;
-    use std::sync::atomic::AtomicUsize;
-    use std::sync::atomic::Ordering::Relaxed;
 
     #[test]
     fn helpers_run_beside_the_caller_with_numbers_of_their_own() {
@@ -258,7 +292,7 @@ mod tests {
         let helper = |_| {
             running.fetch_add(1, Relaxed);
             begun.wait();
-            thread::sleep(std::time::Duration::from_millis(20));
+            thread::sleep(Duration::from_millis(20));
             running.fetch_sub(1, Relaxed);
         };
         let run = || {

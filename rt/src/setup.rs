@@ -1,7 +1,7 @@
 //! The state a wave starts in (LLVM, "User Guide for AMDGPU Backend": Initial Kernel Execution State), and the guest
 //! memory that state points to.
 
-use crate::code_object::{KernelCode, Service, UserSgpr};
+use crate::code_object::{KernelCode, Rsrc2, Service, UserSgpr};
 use crate::dispatch::Launch;
 use crate::fault::{Cause, Trap};
 use crate::kernarg::LinkTo;
@@ -9,7 +9,8 @@ use crate::memory::{Allocation, Memory, MemoryError, Piece};
 use crate::packet::{DispatchPacket, QUEUE_SIZE, queue};
 use crate::register_file::RegisterFile;
 use crate::resources::Resources;
-use crate::wave::{LANES, Mode, Row, Wave};
+use crate::rows::Initial;
+use crate::wave::{LANES, Mode, Wave};
 use gcnjit_isa::Gen;
 
 /// What a wave of scratch is rounded up to, in bytes: the unit of COMPUTE_TMPRING_SIZE.
@@ -183,18 +184,36 @@ pub(crate) struct Setup {
     entry: u64,
     mode: Mode,
     pub(crate) registers: RegisterFile,
-    /// The user SGPRs.
-    user: Vec<u32>,
+    /// What all waves start with: the user SGPRs, and zeros.
+    sgpr: [u32; 128],
     system: System,
 }
 
-/// Which system SGPRs follow the user SGPRs, and how many coordinates of the work-item id are in VGPRs.
+/// Where the system SGPRs are that the kernel asks for, behind the user SGPRs, and how many coordinates of the work-item
+/// id are in VGPRs.
 #[derive(Debug)]
 struct System {
-    group_id: [bool; 3],
-    group_info: bool,
-    scratch: bool,
+    group_id: [Option<u8>; 3],
+    group_info: Option<u8>,
+    scratch: Option<u8>,
     item_ids: usize,
+}
+
+impl System {
+    fn new(rsrc2: Rsrc2) -> System {
+        let mut next = rsrc2.user_sgprs() as u8;
+        let mut place = |enabled: bool| {
+            let index = next;
+            next += u8::from(enabled);
+            enabled.then_some(index)
+        };
+        System {
+            group_id: std::array::from_fn(|d| place(rsrc2.group_id(d))),
+            group_info: place(rsrc2.group_info()),
+            scratch: place(rsrc2.scratch()),
+            item_ids: rsrc2.item_ids(),
+        }
+    }
 }
 
 impl Setup {
@@ -217,6 +236,8 @@ impl Setup {
             }
         }
         user.resize(code.rsrc2.user_sgprs(), 0);
+        let mut sgpr = [0; 128];
+        sgpr[..user.len()].copy_from_slice(&user);
         Ok(Setup {
             scratch,
             control,
@@ -224,13 +245,8 @@ impl Setup {
             entry: kernel.entry(),
             mode: mode(code, generation),
             registers: RegisterFile::of(code.rsrc1, generation),
-            user,
-            system: System {
-                group_id: std::array::from_fn(|d| code.rsrc2.group_id(d)),
-                group_info: code.rsrc2.group_info(),
-                scratch: code.rsrc2.scratch(),
-                item_ids: code.rsrc2.item_ids(),
-            },
+            sgpr,
+            system: System::new(code.rsrc2),
         })
     }
 
@@ -248,12 +264,15 @@ impl Setup {
 
     /// Puts wave `index` of the work-group at `group` in its initial state. `slot` is its place in scratch.
     pub(crate) fn start(&self, wave: &mut Wave, group: [u32; 3], index: usize, items: &Items, slot: u64) {
-        let ids = &items.waves[index];
-        let (given, rest) = wave.vgpr[..usize::from(self.registers.vgprs)].split_at_mut(self.system.item_ids);
-        given.copy_from_slice(&ids.ids[..given.len()]);
-        // As bytes, because that is memset, with the host's widest stores.
-        bytemuck::cast_slice_mut::<Row, u8>(rest).fill(0);
-        bytemuck::bytes_of_mut(&mut wave.sgpr).fill(0);
+        let (ids, system) = (&items.waves[index], &self.system);
+        let owned = &mut wave.vgpr[..usize::from(self.registers.vgprs)];
+        ids.initial.fill(&mut wave.sgpr, &self.sgpr, owned, system.item_ids);
+        for (place, id) in system.group_id.into_iter().zip(group) {
+            set(wave, place, id);
+        }
+        set(wave, system.group_info, u32::from(index == 0) << 31 | items.waves.len() as u32);
+        set(wave, system.scratch, (slot * self.scratch.stride) as u32);
+        wave.set_exec(ids.exec);
         wave.scc = 0;
         wave.mode = self.mode;
         wave.trapsts = 0;
@@ -261,19 +280,13 @@ impl Setup {
         wave.executed = 0;
         wave.group = group;
         wave.index = index as u32;
-        wave.sgpr[..self.user.len()].copy_from_slice(&self.user);
-        let system = self.system_sgprs(group, index, items.waves.len(), slot);
-        for (sgpr, value) in wave.sgpr[self.user.len()..].iter_mut().zip(system) {
-            *sgpr = value;
-        }
-        wave.set_exec(ids.exec);
     }
+}
 
-    fn system_sgprs(&self, group: [u32; 3], index: usize, waves: usize, slot: u64) -> impl Iterator<Item = u32> {
-        let ids = self.system.group_id.into_iter().zip(group).filter_map(|(enabled, id)| enabled.then_some(id));
-        let info = u32::from(index == 0) << 31 | waves as u32;
-        let offset = (slot * self.scratch.stride) as u32;
-        ids.chain(self.system.group_info.then_some(info)).chain(self.system.scratch.then_some(offset))
+/// Sets a system SGPR, if the kernel asks for it.
+fn set(wave: &mut Wave, place: Option<u8>, value: u32) {
+    if let Some(index) = place {
+        wave.sgpr[usize::from(index)] = value;
     }
 }
 
@@ -318,10 +331,10 @@ pub(crate) struct Items {
 /// The work-items of one wave.
 #[derive(Debug)]
 pub(crate) struct WaveItems {
-    /// Work-item ids by dimension.
-    pub(crate) ids: [Row; 3],
+    /// With the work-item ids by dimension.
+    initial: Initial,
     /// Lanes that have a work-item.
-    pub(crate) exec: u64,
+    exec: u64,
 }
 
 impl Items {
@@ -330,15 +343,15 @@ impl Items {
         let [x, y, z] = size;
         let count = (x * y * z) as usize;
         let wave = |first: usize| {
-            let mut items = WaveItems { ids: [[0; LANES]; 3], exec: 0 };
+            let (mut ids, mut exec) = ([[0; LANES]; 3], 0);
             for lane in 0..LANES.min(count - first) {
                 let item = (first + lane) as u32;
-                items.ids[0][lane] = item % x;
-                items.ids[1][lane] = item / x % y;
-                items.ids[2][lane] = item / x / y;
-                items.exec |= 1 << lane;
+                ids[0][lane] = item % x;
+                ids[1][lane] = item / x % y;
+                ids[2][lane] = item / x / y;
+                exec |= 1 << lane;
             }
-            items
+            WaveItems { initial: Initial::new(ids), exec }
         };
         Items { size, waves: (0..count).step_by(LANES).map(wave).collect() }
     }

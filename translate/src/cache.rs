@@ -43,6 +43,11 @@ pub const DEFAULT_LIMIT: usize = 64 << 20;
 /// Where a wave is: its pc, and the bits of its MODE; what registers it owns, and whether its TRAPSTS is kept.
 type Place = (u64, u32, RegisterFile, bool);
 
+#[inline]
+fn place(wave: &Wave, env: &Env<'_>) -> Place {
+    (wave.pc, wave.mode.0 & MODE_KEY, env.registers, env.exceptions)
+}
+
 /// What tells the code from any other that is loaded at its address, and the place in it.
 type Key = (u64, Place);
 
@@ -108,6 +113,8 @@ pub struct Resident {
 pub struct Worker {
     /// Few kernels have more than a handful, so a search from the front beats a map.
     entries: Vec<Known>,
+    /// The position of the entry that was found last: mostly the next wave is there too.
+    last: usize,
     units: Vec<InUse>,
     epoch: u64,
     /// MXCSR outside of translated code.
@@ -116,7 +123,7 @@ pub struct Worker {
 
 impl Default for Worker {
     fn default() -> Worker {
-        Worker { entries: Vec::new(), units: Vec::new(), epoch: 0, host: libcall::mxcsr() }
+        Worker { entries: Vec::new(), last: 0, units: Vec::new(), epoch: 0, host: libcall::mxcsr() }
     }
 }
 
@@ -262,24 +269,36 @@ impl Jit {
     }
 
     /// The position in the worker's list of the entry that the wave is at.
+    #[inline]
     fn entry(&self, worker: &mut Worker, wave: &Wave, env: &Env<'_>) -> Result<usize, Box<Trap>> {
-        let epoch = self.epoch.load(Acquire);
-        if std::mem::replace(&mut worker.epoch, epoch) != epoch {
-            worker.forget_gone();
-        }
-        let place = (wave.pc, wave.mode.0 & MODE_KEY, env.registers, env.exceptions);
-        if let Some(position) = worker.entries.iter().position(|known| known.place == place) {
+        if worker.epoch == self.epoch.load(Acquire)
+            && let Some(position) = worker.find(place(wave, env))
+        {
             let resident = &worker.units[worker.entries[position].unit].resident;
             if resident.is_current(env.memory) {
                 resident.touch(self.clock.load(Relaxed));
                 return Ok(position);
             }
+        }
+        self.new_entry(worker, wave, env)
+    }
+
+    /// The same for one that the worker has not been at, or that is not what it was.
+    #[cold]
+    fn new_entry(&self, worker: &mut Worker, wave: &Wave, env: &Env<'_>) -> Result<usize, Box<Trap>> {
+        let epoch = self.epoch.load(Acquire);
+        if std::mem::replace(&mut worker.epoch, epoch) != epoch {
+            worker.forget_gone();
+            return self.entry(worker, wave, env);
+        }
+        if let Some(position) = worker.find(place(wave, env)) {
+            let resident = &worker.units[worker.entries[position].unit].resident;
             self.overwritten(&mut self.lock(), resident);
             worker.forget_gone();
         }
         let resident = self.unit(env, wave.pc, wave.mode)?;
         resident.touch(self.clock.load(Relaxed));
-        Ok(worker.remember(place, resident))
+        Ok(worker.remember(place(wave, env), resident))
     }
 }
 
@@ -323,13 +342,19 @@ impl Resident {
     }
 
     /// Whether memory still holds the code that was translated.
+    #[inline]
     fn is_current(&self, memory: &View) -> bool {
+        self.watched.is_empty() || self.is_unchanged(memory)
+    }
+
+    fn is_unchanged(&self, memory: &View) -> bool {
         self.watched.iter().all(|(start, bytes)| {
             let mut now = vec![0; bytes.len()];
             memory.read(*start, &mut now).is_ok() && now == *bytes
         })
     }
 
+    #[inline]
     fn touch(&self, clock: u64) {
         // Mostly it is the same, and a store would take the cache line from other threads.
         if self.used.load(Relaxed) != clock {
@@ -339,6 +364,15 @@ impl Resident {
 }
 
 impl Worker {
+    /// The position of the entry at `place`.
+    #[inline]
+    fn find(&mut self, place: Place) -> Option<usize> {
+        if self.entries.get(self.last).is_none_or(|known| known.place != place) {
+            self.last = self.entries.iter().position(|known| known.place == place)?;
+        }
+        Some(self.last)
+    }
+
     /// Drops everything if any unit has left the cache.
     fn forget_gone(&mut self) {
         if self.units.iter().any(|used| used.resident.gone.load(Relaxed)) {
@@ -363,6 +397,7 @@ impl Worker {
 }
 
 /// The error of an instruction at `pc` that stops its wave.
+#[cold]
 fn stopped(cause: Cause, pc: u64) -> Box<Trap> {
     Box::new(Trap::Fault { cause, address: pc, lane: 0, pc })
 }
@@ -374,6 +409,7 @@ impl Engine for Jit {
         Worker::default()
     }
 
+    #[inline]
     fn run(&self, worker: &mut Worker, wave: &mut Wave, env: &Env<'_>) -> Result<Stop, Box<Trap>> {
         let limit = wave.executed.saturating_add(env.slice);
         loop {
@@ -393,25 +429,32 @@ impl Engine for Jit {
 }
 
 /// What it means for the wave that its unit came back: it goes on at its PC, has stopped, or is stuck.
+#[inline]
 pub(crate) fn outcome(exit: Exit, context: &Context<'_>, wave: &mut Wave) -> Result<Option<Stop>, Box<Trap>> {
-    let pc = wave.pc;
     match exit {
         Exit::End => Ok(Some(Stop::End)),
         Exit::Barrier => Ok(Some(Stop::Barrier)),
         Exit::Yield => Ok(Some(Stop::Yield)),
         Exit::Jump => Ok(None),
-        Exit::Fault => {
-            let bad = context.bad.as_ref().expect("a faulting access says why");
-            let (cause, address, lane) = (bad.cause, bad.address, bad.lane);
-            Err(Box::new(Trap::Fault { cause, address, lane, pc }))
-        }
-        Exit::Trap => Err(stopped(Cause::TrapInstruction, pc)),
-        Exit::Halt => Err(stopped(Cause::Halt, pc)),
-        Exit::Undocumented => Err(stopped(Cause::Undocumented, pc)),
-        Exit::Meet => {
-            let env = context.env;
-            let inst = decode(env.memory, Decoder::new(env.target), pc)?;
-            Ok(meet::execute(&inst, wave, env).map(Stop::Wait))
-        }
+        Exit::Fault => Err(faulted(context, wave.pc)),
+        Exit::Trap => Err(stopped(Cause::TrapInstruction, wave.pc)),
+        Exit::Halt => Err(stopped(Cause::Halt, wave.pc)),
+        Exit::Undocumented => Err(stopped(Cause::Undocumented, wave.pc)),
+        Exit::Meet => meet(context.env, wave),
     }
+}
+
+/// The error of an access at `pc` that faulted.
+#[cold]
+fn faulted(context: &Context<'_>, pc: u64) -> Box<Trap> {
+    let bad = context.bad.as_ref().expect("a faulting access says why");
+    let (cause, address, lane) = (bad.cause, bad.address, bad.lane);
+    Box::new(Trap::Fault { cause, address, lane, pc })
+}
+
+/// Executes the instruction at which waves of different work-groups meet.
+#[cold]
+fn meet(env: &Env<'_>, wave: &mut Wave) -> Result<Option<Stop>, Box<Trap>> {
+    let inst = decode(env.memory, Decoder::new(env.target), wave.pc)?;
+    Ok(meet::execute(&inst, wave, env).map(Stop::Wait))
 }

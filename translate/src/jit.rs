@@ -48,6 +48,7 @@ pub enum Exit {
 }
 
 impl Exit {
+    #[inline]
     fn from_code(code: u32) -> Exit {
         use Exit::{Barrier, End, Fault, Halt, Jump, Meet, Trap, Undocumented, Yield};
         const ALL: [Exit; 9] = [End, Barrier, Yield, Jump, Fault, Trap, Halt, Undocumented, Meet];
@@ -76,6 +77,7 @@ pub struct Context<'a> {
 
 impl<'a> Context<'a> {
     /// Nothing bad yet. `host` is this thread's MXCSR: reading it would cost as much as a short block.
+    #[inline]
     pub fn new(limit: u64, env: &'a Env<'a>, sites: &'a mut [Site], host: u32) -> Context<'a> {
         let first_site = sites.as_mut_ptr();
         let lds = Site::of(env.lds.as_ptr().expose_provenance() as u64, env.lds.size().into());
@@ -255,6 +257,7 @@ impl Unit {
     }
 
     /// Runs `wave` from block `index` until it leaves the unit.
+    #[inline]
     pub fn run(&self, wave: &mut Wave, context: &mut Context<'_>, index: u32) -> Exit {
         debug_assert_eq!(context.sites.len(), self.accesses);
         let host = context.host;

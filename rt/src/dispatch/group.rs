@@ -5,6 +5,8 @@ use crate::gds::Gds;
 use crate::lds::Lds;
 use crate::order::Order;
 use crate::wave::Wave;
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What a wave does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,8 +17,55 @@ pub(super) enum State {
     Waiting,
     /// It waits for waves that may be of other work-groups.
     Parked(Wait),
-    /// It has ended.
-    Ended,
+}
+
+/// What the waves of a work-group do next. A wave that is in none of the sets has ended.
+#[derive(Default)]
+pub(super) struct States {
+    /// A bit for each wave that runs when it has its turn.
+    ready: u32,
+    /// A bit for each wave that waits at a barrier.
+    waiting: u32,
+    /// Those that wait for waves that may be of other work-groups, and for what.
+    parked: Vec<(usize, Wait)>,
+}
+
+impl States {
+    /// Wave `index`, which was taken or has begun, goes on like this. Of one that has ended nothing is said.
+    #[inline]
+    pub(super) fn set(&mut self, index: usize, state: State) {
+        match state {
+            State::Ready => self.ready |= 1 << index,
+            State::Waiting => self.waiting |= 1 << index,
+            State::Parked(wait) => self.parked.push((index, wait)),
+        }
+    }
+
+    /// Takes the waves that are ready, a bit each.
+    #[inline]
+    pub(super) fn take_ready(&mut self) -> u32 {
+        std::mem::take(&mut self.ready)
+    }
+
+    /// Whether all waves have ended.
+    #[inline]
+    pub(super) fn is_over(&self) -> bool {
+        self.ready | self.waiting == 0 && self.parked.is_empty()
+    }
+
+    /// Opens the barrier if all waves that have not ended wait at it.
+    #[inline]
+    pub(super) fn open_barrier(&mut self) {
+        if self.ready == 0 && self.parked.is_empty() {
+            self.ready = std::mem::take(&mut self.waiting);
+        }
+    }
+
+    /// Whether wave `index`, which has begun, has ended.
+    #[inline]
+    pub(super) fn has_ended(&self, index: usize) -> bool {
+        (self.ready | self.waiting) >> index & 1 == 0 && self.parked.iter().all(|(parked, _)| *parked != index)
+    }
 }
 
 /// What ends the waits for other work-groups.
@@ -39,93 +88,156 @@ impl Events<'_> {
 /// Room for a work-group of the size of a whole one, and the work-group that is in it.
 ///
 /// It is used again for work-group after work-group. Between turns any thread may take it.
+#[derive(Default)]
 pub(super) struct Group {
     pub(super) lds: Lds,
+    /// Its waves by index, as far as they have not ended: the registers of others are free.
     pub(super) waves: Vec<Box<Wave>>,
-    /// One a wave of the work-group that is in it; a partial one may have fewer than there is room for.
-    pub(super) states: Vec<State>,
+    pub(super) states: States,
+    /// How many waves the work-group has; a partial one may have fewer than there is room for.
+    pub(super) count: usize,
+    /// The number of its first wave in the dispatch.
+    pub(super) number: u64,
     /// Scratch slot of the first wave.
     pub(super) slot: u64,
-    /// Whether it has had a turn.
-    pub(super) begun: bool,
 }
 
 impl Group {
-    /// Room for `waves` waves, the `index`th.
-    pub(super) fn new(index: usize, waves: usize) -> Group {
-        Group {
-            lds: Lds::default(),
-            waves: (0..waves).map(|_| Wave::new()).collect(),
-            states: Vec::with_capacity(waves),
-            slot: (index * waves) as u64,
-            begun: false,
-        }
+    /// Makes it the dispatch's `index`th room, for `waves` waves. It has to be over.
+    pub(super) fn fit(&mut self, index: usize, waves: usize) {
+        self.waves.resize_with(waves, Wave::new);
+        self.slot = (index * waves) as u64;
     }
 
     /// Whether all its waves have ended.
+    #[inline]
     pub(super) fn is_over(&self) -> bool {
-        self.states.iter().all(|state| *state == State::Ended)
+        self.states.is_over()
     }
 
-    /// Whether a wave can run.
-    pub(super) fn is_ready(&self) -> bool {
-        self.states.contains(&State::Ready)
+    /// The numbers of its waves, those that only a whole work-group has included.
+    #[inline]
+    pub(super) fn numbers(&self) -> Range<u64> {
+        self.number..self.number + self.waves.len() as u64
     }
 
     /// The first wave that waits for other work-groups, and for what.
     pub(super) fn parked(&self) -> Option<(&Wave, Wait)> {
-        self.waves.iter().zip(&self.states).find_map(|(wave, state)| match state {
-            State::Parked(wait) => Some((&**wave, *wait)),
-            _ => None,
-        })
+        let (index, wait) = self.states.parked.iter().min_by_key(|(index, _)| *index)?;
+        Some((&self.waves[*index], *wait))
     }
 
     /// Lets the parked waves go on whose waits are over, and returns whether a wave can run.
+    #[inline]
     pub(super) fn wake(&mut self, events: Events<'_>) -> bool {
-        if self.parked().is_some() {
-            self.pass_ended(events.order);
-            for (wave, state) in self.waves.iter().zip(&mut self.states) {
-                if matches!(*state, State::Parked(wait) if events.end(wait, wave.number)) {
-                    *state = State::Ready;
-                }
-            }
+        if !self.states.parked.is_empty() {
+            self.wake_parked(events);
         }
-        self.is_ready()
+        self.states.ready != 0
+    }
+
+    fn wake_parked(&mut self, events: Events<'_>) {
+        self.pass_ended(events.order);
+        let States { ready, parked, .. } = &mut self.states;
+        parked.retain(|&(index, wait)| {
+            let over = events.end(wait, self.number + index as u64);
+            *ready |= u32::from(over) << index;
+            !over
+        });
     }
 
     /// Tells the order of the waves that have ended while the work-group has not.
     fn pass_ended(&self, order: &Order) {
-        for (wave, _) in self.waves.iter().zip(&self.states).filter(|(_, state)| **state == State::Ended) {
-            order.pass(wave.number..wave.number + 1);
+        for index in (0..self.count).filter(|index| self.states.has_ended(*index)) {
+            let number = self.number + index as u64;
+            order.pass(number..number + 1);
         }
     }
 
     /// Takes its parked waves out of the queues that they wait in: they will not go on.
     pub(super) fn withdraw(&self, gds: &Gds) {
-        for state in &self.states {
-            if let State::Parked(Wait { on: WaitFor::Call(ticket), .. }) = state {
-                gds.gws().withdraw(*ticket);
+        for (_, wait) in &self.states.parked {
+            if let WaitFor::Call(ticket) = wait.on {
+                gds.gws().withdraw(ticket);
             }
         }
-    }
-
-    /// Opens the barrier if all waves that have not ended wait at it.
-    pub(super) fn open_barrier(&mut self) {
-        if !self.is_ready() && self.parked().is_none() {
-            for state in self.states.iter_mut().filter(|state| **state == State::Waiting) {
-                *state = State::Ready;
-            }
-        }
-    }
-
-    /// Instructions that its waves have executed.
-    pub(super) fn executed(&self) -> u64 {
-        self.waves[..self.states.len()].iter().map(|wave| wave.executed).sum()
     }
 
     /// The first wave that runs next.
+    #[inline]
     pub(super) fn ready(&self) -> Option<&Wave> {
-        let index = self.states.iter().position(|state| *state == State::Ready)?;
-        Some(&self.waves[index])
+        let index = self.states.ready.trailing_zeros() as usize;
+        (self.states.ready != 0).then(|| &*self.waves[index])
+    }
+}
+
+/// Room that a device keeps from one dispatch for the next: having it from the host takes as long as many a small grid.
+#[derive(Default)]
+pub(crate) struct Rooms(Mutex<Vec<Group>>);
+
+impl Rooms {
+    /// Most that are kept: one a thread, on most hosts.
+    const MOST: usize = 16;
+
+    /// Room of any size, kept or new.
+    pub(super) fn get(&self) -> Group {
+        self.lock().pop().unwrap_or_default()
+    }
+
+    /// Takes room back that is not used any more.
+    pub(super) fn keep(&self, groups: impl IntoIterator<Item = Group>) {
+        let mut kept = self.lock();
+        let free = Rooms::MOST - kept.len();
+        kept.extend(groups.into_iter().take(free));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Group>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Group, State, States};
+    use crate::engine::{Wait, WaitFor};
+
+    const TURN: State = State::Parked(Wait { pc: 0, on: WaitFor::Turn });
+
+    /// `None` for waves that have ended.
+    fn states(of: &[Option<State>]) -> States {
+        let mut states = States::default();
+        for (index, state) in of.iter().enumerate() {
+            state.iter().for_each(|state| states.set(index, *state));
+            assert_eq!(states.has_ended(index), state.is_none());
+        }
+        states
+    }
+
+    #[test]
+    fn the_barrier_opens_when_all_that_have_not_ended_wait_at_it() {
+        let [ready, waiting, parked] = [State::Ready, State::Waiting, TURN].map(Some);
+        for (of, opened) in [
+            ([waiting, None, waiting], 0b101),
+            ([waiting, ready, waiting], 0b010),
+            ([waiting, parked, None], 0),
+            ([None; 3], 0),
+        ] {
+            let mut states = states(&of);
+            assert_eq!(states.is_over(), of == [None; 3]);
+            states.open_barrier();
+            assert_eq!(states.take_ready(), opened, "{of:?}");
+        }
+    }
+
+    #[test]
+    fn the_first_of_those_that_wait_is_named() {
+        let mut group = Group { count: 4, ..Group::default() };
+        group.fit(0, 4);
+        (0..4).for_each(|index| group.waves[index].index = index as u32);
+        for (index, state) in [(3, State::Ready), (1, State::Ready), (2, TURN), (0, TURN)] {
+            group.states.set(index, state);
+        }
+        assert_eq!(group.ready().map(|wave| wave.index), Some(1));
+        assert_eq!(group.parked().map(|(wave, _)| wave.index), Some(0));
     }
 }

@@ -1,22 +1,23 @@
 //! A running dispatch: what its threads do.
 
 use super::error::{DispatchError, Fault, Stopped, Stopper};
-use super::group::{Events, Group, State};
-use super::queue::{Alone, Choice, Queue};
+use super::group::{Events, Group, State, States};
+use super::queue::{Alone, Batch, Choice, Hand, Queue};
 use super::{Launch, Options, Stats};
 use crate::engine::{Engine, Env, Stop};
 use crate::fault::{Cause, Trap};
 use crate::geometry::Walk;
 use crate::hardware::Hardware;
-use crate::lds;
+use crate::lds::Lds;
 use crate::memory::View;
 use crate::order::Order;
 use crate::pool::Help;
 use crate::setup::{Items, Setup};
 use crate::wave::Wave;
+use gcnjit_isa::Target;
 use std::ops::Range;
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -28,8 +29,6 @@ const PATIENCE: Duration = Duration::from_micros(50);
 const FIRST_TURN: u64 = 8;
 /// How many rounds without a yield pass between looks at the clock.
 const CLOCK_PERIOD: u32 = 16;
-/// Of how many work-groups a thread tells the order at once, as long as no wave asks: all threads write there.
-const UNTOLD: usize = 64;
 /// How long a thread rests that finds nothing to run.
 const REST: Duration = Duration::from_micros(50);
 
@@ -43,14 +42,13 @@ pub(super) struct Job<'a, E> {
     pub(super) launch: &'a Launch<'a>,
     pub(super) options: &'a Options<'a>,
     pub(super) setup: &'a Setup,
-    /// Work-groups in the grid.
-    pub(super) groups: u64,
-    /// The next one to start.
-    pub(super) next: Alone<AtomicU64>,
-    pub(super) queue: Queue,
-    pub(super) order: Order,
+    pub(super) target: Target,
+    /// Bytes of LDS that a work-group has.
+    pub(super) lds: u32,
+    pub(super) queue: Queue<'a>,
+    pub(super) order: Alone<Order>,
     pub(super) stop: AtomicBool,
-    pub(super) outcome: Mutex<Outcome>,
+    pub(super) outcome: Alone<Mutex<Outcome>>,
 }
 
 #[derive(Default)]
@@ -86,8 +84,8 @@ struct Worker<'a, W> {
     caller: Option<Caller<'a>>,
     items: Items,
     walk: Walk,
-    /// Waves of work-groups that are over which the order has not been told of.
-    passed: Vec<Range<u64>>,
+    /// Waves of work-groups that are over which the order has not been told of: all threads write there.
+    passed: Range<u64>,
     /// Rounds since the last look at the clock.
     rounds: u32,
     stats: Stats,
@@ -102,49 +100,41 @@ impl<E: Engine> Job<'_, E> {
             caller,
             items: Items::new(self.launch.geometry.block),
             walk: Walk::new(&self.launch.geometry),
-            passed: Vec::with_capacity(UNTOLD),
+            passed: 0..0,
             rounds: 0,
             stats: Stats::default(),
         };
         let mut hand = None;
-        while let Some(mut group) = self.next_group(&mut worker, hand) {
-            if self.turns(&mut worker, &mut group).is_err() {
+        while let Some(Hand { mut group, mut batch }) = self.next_hand(&mut worker, hand) {
+            if self.turns(&mut worker, &mut group, &mut batch).is_err() {
                 self.queue.abandon(group);
                 break;
             }
-            hand = Some(group);
+            hand = Some(Hand { group, batch });
         }
-        let mut outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut outcome = self.outcome.0.lock().unwrap_or_else(PoisonError::into_inner);
         outcome.stats.groups += worker.stats.groups;
         outcome.stats.waves += worker.stats.waves;
         outcome.stats.wave_instructions += worker.stats.wave_instructions;
     }
 
     /// What a thread with `hand` in hand goes on with.
-    fn next_group(&self, worker: &mut Worker<'_, E::Worker>, mut hand: Option<Group>) -> Option<Group> {
+    fn next_hand(&self, worker: &mut Worker<'_, E::Worker>, mut hand: Option<Hand>) -> Option<Hand> {
+        self.tell_order(worker);
         loop {
             if self.stop.load(Relaxed) {
-                hand.into_iter().for_each(|group| self.queue.abandon(group));
+                hand.into_iter().for_each(|hand| self.queue.abandon(hand.group));
                 return None;
             }
-            let alone = self.queue.is_empty();
-            let choice = match hand.take() {
-                Some(group) if alone && group.is_ready() && self.is_all_taken() => Choice::Resume(group),
-                hand => self.queue.exchange(hand, self.events(), || self.take())?,
-            };
-            match choice {
-                Choice::Resume(group) => return Some(group),
-                Choice::Start(mut group, linear) => {
-                    self.start(worker, &mut group, linear);
-                    return Some(group);
-                }
+            match self.queue.exchange(hand.take(), self.events())? {
+                Choice::Run(hand) => return Some(hand),
                 Choice::Rest => {
                     self.call_help(worker);
                     thread::sleep(REST);
                 }
                 Choice::Deadlock(group) => {
                     self.fail_deadlocked(&group);
-                    hand = Some(group);
+                    self.queue.abandon(group);
                 }
             }
         }
@@ -154,137 +144,163 @@ impl<E: Engine> Job<'_, E> {
     fn fail_deadlocked(&self, group: &Group) {
         let (wave, wait) = group.parked().expect("a work-group that can't run has a wave that is parked");
         let trap = Trap::Fault { cause: Cause::Deadlock, address: wait.pc, lane: 0, pc: wait.pc };
-        let (kernel, target) = (&self.launch.kernel.code().name, self.launch.kernel.target());
-        self.fail(DispatchError::Fault(Box::new(Fault::new(trap, wave, kernel, &self.view, target))));
+        self.fail_at(trap, wave);
     }
 
     fn events(&self) -> Events<'_> {
-        Events { gds: &self.hardware.gds, order: &self.order }
+        Events { gds: &self.hardware.gds, order: &self.order.0 }
     }
 
-    /// Whether all work-groups of the grid have been started.
-    fn is_all_taken(&self) -> bool {
-        self.next.0.load(Relaxed) >= self.groups
-    }
-
-    /// The next work-group of the grid. The counter can't wrap: it passes the end by few a thread.
-    fn take(&self) -> Option<u64> {
-        (!self.is_all_taken()).then(|| self.next.0.fetch_add(1, Relaxed)).filter(|linear| *linear < self.groups)
-    }
-
-    /// Puts LDS and waves in their initial state.
-    fn start(&self, worker: &mut Worker<'_, E::Worker>, group: &mut Group, linear: u64) {
-        let coordinates = worker.walk.to(linear);
-        let number = linear * group.waves.len() as u64;
-        let size = self.launch.geometry.group_size(coordinates);
-        if worker.items.size != size {
-            worker.items = Items::new(size);
+    /// Runs a work-group for a turn, or those of a batch in its place as long as none waits: nearly all are over after
+    /// their first turn.
+    fn turns(&self, worker: &mut Worker<'_, E::Worker>, group: &mut Group, batch: &mut Batch) -> Result<(), Stopping> {
+        if !group.is_over() {
+            return self.turn(worker, group, 0, 1);
         }
-        group.lds.reset(lds::granted(self.launch.kernarg.lds, self.launch.kernel.target()));
-        let count = worker.items.waves.len();
-        for (index, wave) in group.waves[..count].iter_mut().enumerate() {
-            self.setup.start(wave, coordinates, index, &worker.items, group.slot + index as u64);
-            wave.number = number + index as u64;
-        }
-        group.states.clear();
-        group.states.resize(count, State::Ready);
-        group.begun = false;
-    }
-
-    /// Runs a work-group for a turn and, as long as none waits for one, others in its place: nearly all are over then.
-    fn turns(&self, worker: &mut Worker<'_, E::Worker>, group: &mut Group) -> Result<(), Stopping> {
-        loop {
-            self.turn(worker, group)?;
-            let free = group.is_over() && self.queue.is_empty() && !self.stop.load(Relaxed);
-            let next = free.then(|| self.take()).flatten();
-            if next.is_none() || worker.passed.len() == UNTOLD || self.order.is_asked() {
-                worker.passed.drain(..).for_each(|waves| self.order.pass(waves));
+        while let Some(linear) = batch.next() {
+            let spent = self.begin(worker, group, linear)?;
+            self.turn(worker, group, spent, FIRST_TURN)?;
+            if !group.is_over() || !self.queue.is_empty() {
+                break;
             }
-            match next {
-                Some(linear) => self.start(worker, group, linear),
-                None => return Ok(()),
-            }
-        }
-    }
-
-    /// Runs a work-group until it is over or its turn is.
-    fn turn(&self, worker: &mut Worker<'_, E::Worker>, group: &mut Group) -> Result<(), Stopping> {
-        let slices = if group.begun { 1 } else { FIRST_TURN };
-        group.begun = true;
-        let budget = self.options.slice.saturating_mul(slices * group.states.len() as u64);
-        let mut spent = 0u64;
-        while group.wake(self.events()) && spent < budget {
-            self.look_outside(worker, group)?;
-            spent = spent.saturating_add(self.round(worker, group)?);
-            group.open_barrier();
-        }
-        if group.is_over() {
-            let first = group.waves[0].number;
-            worker.passed.push(first..first + group.waves.len() as u64);
-            worker.stats.groups += 1;
-            worker.stats.waves += group.states.len() as u64;
-            worker.stats.wave_instructions += group.executed();
         }
         Ok(())
     }
 
-    /// Runs each wave that is ready once, and returns what of the turn that used up: instructions, or a slice for a
-    /// wave that gave up the rest of it.
-    fn round(&self, worker: &mut Worker<'_, E::Worker>, group: &mut Group) -> Result<u64, Stopping> {
-        let env = Env {
-            target: self.launch.kernel.target(),
-            memory: &self.view,
-            scratch: self.setup.scratch.address(),
-            registers: self.setup.registers,
-            exceptions: self.exceptions,
-            lds: &group.lds,
-            gds: &self.hardware.gds,
-            order: &self.order,
-            border_colors: self.launch.border_colors,
-            exports: None,
-            stop: &self.stop,
-            slice: self.options.slice,
-        };
+    /// Puts a work-group of the grid in the place of one that is over, and runs each of its waves once. Returns what of
+    /// the turn that used up.
+    fn begin(&self, worker: &mut Worker<'_, E::Worker>, group: &mut Group, linear: u64) -> Result<u64, Stopping> {
+        let place = worker.walk.to(linear);
+        let size = self.launch.geometry.group_size(place);
+        if worker.items.size != size {
+            worker.items = Items::new(size);
+        }
+        group.lds.reset(self.lds);
+        group.count = worker.items.waves.len();
+        group.number = linear * group.waves.len() as u64;
+        let env = self.env(&group.lds);
         let mut spent = 0;
-        for (wave, state) in group.waves.iter_mut().zip(&mut group.states) {
-            if *state == State::Ready {
-                let used;
-                (*state, used) = self.run_wave(worker, wave, &env)?;
-                spent += used;
+        for index in 0..group.count {
+            let wave = &mut group.waves[index];
+            self.setup.start(wave, place, index, &worker.items, group.slot + index as u64);
+            wave.number = group.number + index as u64;
+            if index == 0 {
+                self.look_outside(worker, wave)?;
+            }
+            spent += self.run_wave(worker, wave, &env, &mut group.states, index)?;
+            if group.states.has_ended(index) && index + 1 < group.count {
+                // The next wave gets the registers of this one, which are in the cache.
+                group.waves.swap(index, index + 1);
             }
         }
         self.call_help(worker);
         Ok(spent)
     }
 
-    /// Runs a wave once: what it does next, and what of the turn that used up.
+    /// Runs a work-group that has `spent` some of its turn of `slices` a wave until it is over or its turn is.
+    fn turn(
+        &self,
+        worker: &mut Worker<'_, E::Worker>,
+        group: &mut Group,
+        mut spent: u64,
+        slices: u64,
+    ) -> Result<(), Stopping> {
+        let budget = self.options.slice.saturating_mul(slices * group.count as u64);
+        loop {
+            group.states.open_barrier();
+            if group.is_over() {
+                self.finish(worker, group);
+                return Ok(());
+            }
+            if !group.wake(self.events()) || spent >= budget {
+                return Ok(());
+            }
+            let wave = group.ready().expect("it was woken");
+            self.look_outside(worker, wave)?;
+            spent = spent.saturating_add(self.round(worker, group)?);
+        }
+    }
+
+    /// Runs each wave that is ready once, and returns what of the turn that used up: instructions, or a slice for a
+    /// wave that gave up the rest of it.
+    fn round(&self, worker: &mut Worker<'_, E::Worker>, group: &mut Group) -> Result<u64, Stopping> {
+        let env = self.env(&group.lds);
+        let mut spent = 0;
+        let mut ready = group.states.take_ready();
+        while ready != 0 {
+            let index = ready.trailing_zeros() as usize;
+            ready &= ready - 1;
+            spent += self.run_wave(worker, &mut group.waves[index], &env, &mut group.states, index)?;
+        }
+        self.call_help(worker);
+        Ok(spent)
+    }
+
+    /// Counts a work-group that is over.
+    fn finish(&self, worker: &mut Worker<'_, E::Worker>, group: &Group) {
+        worker.stats.groups += 1;
+        worker.stats.waves += group.count as u64;
+        let waves = group.numbers();
+        if worker.passed.end != waves.start {
+            self.tell_order(worker);
+            worker.passed.start = waves.start;
+        }
+        worker.passed.end = waves.end;
+        if self.order.0.is_asked() {
+            self.tell_order(worker);
+        }
+    }
+
+    fn tell_order(&self, worker: &mut Worker<'_, E::Worker>) {
+        let waves = std::mem::replace(&mut worker.passed, 0..0);
+        if !waves.is_empty() {
+            self.order.0.pass(waves);
+        }
+    }
+
+    /// The machine around the waves of a work-group.
+    fn env<'a>(&'a self, lds: &'a Lds) -> Env<'a> {
+        Env {
+            target: self.target,
+            memory: &self.view,
+            scratch: self.setup.scratch.address(),
+            registers: self.setup.registers,
+            exceptions: self.exceptions,
+            lds,
+            gds: &self.hardware.gds,
+            order: &self.order.0,
+            border_colors: self.launch.border_colors,
+            exports: None,
+            stop: &self.stop,
+            slice: self.options.slice,
+        }
+    }
+
+    /// Runs wave `index` of a work-group once, notes what it does next, and returns what of the turn that used up.
     fn run_wave(
         &self,
         worker: &mut Worker<'_, E::Worker>,
         wave: &mut Wave,
         env: &Env<'_>,
-    ) -> Result<(State, u64), Stopping> {
+        states: &mut States,
+        index: usize,
+    ) -> Result<u64, Stopping> {
         let before = wave.executed;
-        let stop = match self.engine.run(&mut worker.engine, wave, env) {
-            // The commonest first: looking at the rest of a result has to wait until all of it is written.
-            Ok(Stop::End) => return Ok((State::Ended, wave.executed - before)),
-            Ok(stop) => stop,
-            Err(trap) => {
-                let (kernel, target) = (&self.launch.kernel.code().name, self.launch.kernel.target());
-                let fault = Fault::new(self.setup.explain(*trap), wave, kernel, &self.view, target);
-                return Err(self.fail(DispatchError::Fault(Box::new(fault))));
-            }
-        };
+        let stop = self.engine.run(&mut worker.engine, wave, env);
         let executed = wave.executed - before;
-        Ok(match stop {
-            Stop::End => (State::Ended, executed),
-            Stop::Barrier => (State::Waiting, executed),
-            Stop::Wait(wait) => (State::Parked(wait), executed),
-            Stop::Yield => {
+        worker.stats.wave_instructions += executed;
+        match stop {
+            Ok(Stop::End) => {}
+            Ok(Stop::Barrier) => states.set(index, State::Waiting),
+            Ok(Stop::Wait(wait)) => states.set(index, State::Parked(wait)),
+            Ok(Stop::Yield) => {
                 worker.rounds = CLOCK_PERIOD;
-                (State::Ready, executed.max(self.options.slice))
+                states.set(index, State::Ready);
+                return Ok(executed.max(self.options.slice));
             }
-        })
+            Err(trap) => return Err(self.fail_at(self.setup.explain(*trap), wave)),
+        }
+        Ok(executed)
     }
 
     /// Calls the helpers, once, when the dispatch has lasted long enough.
@@ -295,8 +311,9 @@ impl<E: Engine> Job<'_, E> {
         }
     }
 
-    /// Looks whether the dispatch is to stop.
-    fn look_outside(&self, worker: &mut Worker<'_, E::Worker>, group: &Group) -> Result<(), Stopping> {
+    /// Looks whether the dispatch is to stop, before `wave` runs.
+    #[inline]
+    fn look_outside(&self, worker: &mut Worker<'_, E::Worker>, wave: &Wave) -> Result<(), Stopping> {
         if self.stop.load(Relaxed) {
             return Err(Stopping);
         }
@@ -307,9 +324,7 @@ impl<E: Engine> Job<'_, E> {
         } else {
             return Ok(());
         };
-        let wave = group.ready().expect("its barrier is open, so one is, as long as it is not over");
-        let (kernel, target) = (&self.launch.kernel.code().name, self.launch.kernel.target());
-        let stopped = Stopped::new(by, wave, kernel, &self.view, target);
+        let stopped = Stopped::new(by, wave, &self.launch.kernel.code().name, &self.view, self.target);
         Err(self.fail(DispatchError::Stopped(Box::new(stopped))))
     }
 
@@ -324,9 +339,17 @@ impl<E: Engine> Job<'_, E> {
         Instant::now() >= deadline
     }
 
+    /// Records that `trap` stopped `wave`.
+    #[cold]
+    fn fail_at(&self, trap: Trap, wave: &Wave) -> Stopping {
+        let fault = Fault::new(trap, wave, &self.launch.kernel.code().name, &self.view, self.target);
+        self.fail(DispatchError::Fault(Box::new(fault)))
+    }
+
     /// Records the first error and stops all threads.
+    #[cold]
     fn fail(&self, error: DispatchError) -> Stopping {
-        self.outcome.lock().unwrap_or_else(PoisonError::into_inner).error.get_or_insert(error);
+        self.outcome.0.lock().unwrap_or_else(PoisonError::into_inner).error.get_or_insert(error);
         self.stop.store(true, Relaxed);
         Stopping
     }

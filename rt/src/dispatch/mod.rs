@@ -5,7 +5,7 @@
 //! is not over after its turn gives way to others: up to [`RESIDENT_WAVES`] waves are under way at the same time, so
 //! kernels whose work-groups wait for each other get on as they do on a GPU that such a grid fits on: those that look
 //! for each other in memory, and those that meet by global wave sync or ordered append, whose waves are parked meanwhile.
-//! Work-groups are started in order by a counter, so memory does not grow with the grid.
+//! Work-groups are started in order, in batches as long as none waits, so memory does not grow with the grid.
 //!
 //! The calling thread works too, and calls helpers from the device's pool once the grid has shown to be worth waking
 //! them. The first fault stops the dispatch; so do a deadline and a cancellation, which are looked for before every
@@ -15,6 +15,8 @@ mod error;
 mod group;
 mod job;
 mod queue;
+
+pub(crate) use group::Rooms;
 
 pub use error::{DispatchError, Fault, Stopped, Stopper};
 
@@ -32,8 +34,8 @@ use crate::wave::LANES;
 use job::{Caller, Job};
 use queue::{Alone, Queue};
 use std::num::NonZero;
-use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
+use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -119,6 +121,7 @@ pub fn dispatch<E: Engine>(
     let room = room(launch, groups, threads, waves);
     let setup = setup(launch, &hardware.memory, room * waves)?;
     let view = hardware.memory.view();
+    let target = launch.kernel.target();
     let job = Job {
         engine,
         exceptions: view.names_trapsts(),
@@ -127,19 +130,21 @@ pub fn dispatch<E: Engine>(
         launch,
         options,
         setup: &setup,
-        groups,
-        next: Alone(AtomicU64::new(0)),
-        queue: Queue::new(room as usize, waves as usize),
-        order: Order::new(),
+        target,
+        lds: lds::granted(launch.kernarg.lds, target),
+        queue: Queue::new(&hardware.rooms, groups, room as usize, waves as usize, threads),
+        order: Alone(Order::new()),
         stop: AtomicBool::new(false),
-        outcome: Mutex::default(),
+        outcome: Alone::default(),
     };
     let since = Instant::now();
-    hardware.pool.with_help(threads - 1, &|_| job.work(None), |help| job.work(Some(Caller { help, since })));
-    for group in job.queue.into_waiting() {
+    hardware.pool.with_help(threads - 1, &|_| job.work(None), |help| {
+        job.work((threads > 1).then_some(Caller { help, since }));
+    });
+    for group in job.queue.end() {
         group.withdraw(&hardware.gds);
     }
-    let outcome = job.outcome.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let outcome = job.outcome.0.into_inner().unwrap_or_else(PoisonError::into_inner);
     match outcome.error {
         Some(error) => Err(error),
         None => Ok(Stats { time: since.elapsed(), ..outcome.stats }),
@@ -182,11 +187,13 @@ fn waves(launch: &Launch<'_>) -> u64 {
     u64::from(launch.geometry.block.iter().product::<u32>()).div_ceil(LANES as u64)
 }
 
-/// How many work-groups may be under way.
+/// How many work-groups may be under way. When the first has to wait for others, a thread may be in one that comes much
+/// later; that doesn't take the place of those between.
 fn room(launch: &Launch<'_>, groups: u64, threads: usize, waves: u64) -> u64 {
     let scratch = waves * Scratch::stride(launch);
     let fit = RESIDENT_SCRATCH.checked_div(scratch).unwrap_or(u64::MAX);
-    (RESIDENT_WAVES / waves).min(fit).min(groups).max(threads as u64)
+    let threads = threads as u64;
+    ((RESIDENT_WAVES / waves).min(fit) + (threads - 1)).min(groups).max(threads)
 }
 
 fn setup(launch: &Launch<'_>, memory: &Memory, slots: u64) -> Result<Setup, DispatchError> {
