@@ -181,7 +181,11 @@ impl Rows<'_> {
         }
         // SAFETY: the caller enabled the features.
         unsafe {
-            let same = self.hi.is_none_or(|hi| L::affine(hi, hi[0], 0));
+            // Not a closure, which would not have the features.
+            let same = match self.hi {
+                Some(hi) => L::affine(hi, hi[0], 0),
+                None => true,
+            };
             let run = same && L::affine(self.lo, lo, bytes);
             run.then(|| Spot::new(!0, base, Shape::Contiguous { whole: true }, Offsets::Vgpr(0)))
         }
@@ -211,7 +215,9 @@ impl Rows<'_> {
         }
         // SAFETY: the caller enabled the features.
         unsafe {
-            if self.hi.is_some_and(|row| L::not_equal(row, hi) & exec != 0) {
+            if let Some(row) = self.hi
+                && L::not_equal(row, hi) & exec != 0
+            {
                 return None;
             }
             let span = (last - first) * bytes;

@@ -1,12 +1,13 @@
 //! Atomics: the operations, and their movers. In guest memory they are the host's own, sequentially consistent;
-//! in LDS, which belongs to one thread, they are plain.
+//! in LDS, which belongs to one thread, they are plain. Lanes that change the same value do it together where one change
+//! can express theirs: to others it is as if they had been next to each other.
 
 use super::address::{Shape, Spot};
 use super::float::{self, Float};
-use super::lanes::each;
+use super::lanes::{Level, each, levels};
 use super::pieces::Pieces;
 use gcnjit_rt::lds::Reach;
-use gcnjit_rt::{Mode, Wave};
+use gcnjit_rt::{Mode, Row, Wave};
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
@@ -71,7 +72,7 @@ impl Atomic {
     }
 }
 
-/// A 32-bit or 64-bit value in memory and registers.
+/// A 32-bit or 64-bit value in memory and registers. Masks of registers and lanes stand for the checks that selection made.
 trait Word: Copy + Eq {
     fn get(wave: &Wave, first: usize, lane: usize) -> Self;
     fn set(self, wave: &mut Wave, first: usize, lane: usize);
@@ -214,14 +215,29 @@ macro_rules! word {
 }
 
 word! { u32 i32 AtomicU32 atomic_u32,
-    |wave, first, lane| wave.vgpr[first][lane], |value| wave.vgpr[first][lane] = value
+    |wave, first, lane| wave.vgpr[first & 255][lane & 63], |value| wave.vgpr[first & 255][lane & 63] = value
 }
 word! { u64 i64 AtomicU64 atomic_u64,
-    |wave, first, lane| u64::from(wave.vgpr[first][lane]) | u64::from(wave.vgpr[first + 1][lane]) << 32,
+    |wave, first, lane| {
+        let half = |k: usize| u64::from(wave.vgpr[(first + k) & 255][lane & 63]);
+        half(0) | half(1) << 32
+    },
     |value| {
-        wave.vgpr[first][lane] = value as u32;
-        wave.vgpr[first + 1][lane] = (value >> 32) as u32;
+        wave.vgpr[first & 255][lane & 63] = value as u32;
+        wave.vgpr[(first + 1) & 255][lane & 63] = (value >> 32) as u32;
     }
+}
+
+/// A [`Kind`] as a type.
+trait Operation {
+    const KIND: Kind;
+}
+
+/// Runs the lanes of a spot in order.
+type Runner = unsafe fn(&Atomic, &mut Wave, &Spot, bool);
+
+levels! {
+    fn pick[O: Operation, W: Word] = lanes, Runner, (atomic: &Atomic, wave: &mut Wave, spot: &Spot, local: bool) -> ()
 }
 
 /// Runs the lanes of a spot in order. `local` says that it is in LDS.
@@ -230,54 +246,139 @@ word! { u64 i64 AtomicU64 atomic_u64,
 /// The bytes of all active lanes may be written, and are aligned unless local; the registers exist.
 pub(super) unsafe fn run(atomic: &Atomic, wave: &mut Wave, spot: &Spot, local: bool) {
     macro_rules! kinds {
-        ($($kind:ident)*) => {
+        ($($kind:ident)*) => {{
+            $(
+                struct $kind;
+                impl Operation for $kind {
+                    const KIND: Kind = Kind::$kind;
+                }
+            )*
             match (atomic.kind, atomic.wide) {
-                // SAFETY: the caller's contract. The kind is a constant in each instance.
-                $((Kind::$kind, false) => unsafe { lanes::<u32>(Kind::$kind, atomic, wave, spot, local) },)*
-                // SAFETY: as above.
-                $((Kind::$kind, true) => unsafe { lanes::<u64>(Kind::$kind, atomic, wave, spot, local) },)*
+                $((Kind::$kind, false) => pick::<$kind, u32>(),)*
+                $((Kind::$kind, true) => pick::<$kind, u64>(),)*
             }
-        };
+        }};
     }
-    kinds!(Swap CmpSwap Add Sub RSub SMin UMin SMax UMax And Or Xor Inc Dec MskOr Wrap FCmpSwap FMin FMax FAdd)
+    let runner: Runner = kinds!(
+        Swap CmpSwap Add Sub RSub SMin UMin SMax UMax And Or Xor Inc Dec MskOr Wrap FCmpSwap FMin FMax FAdd
+    );
+    // SAFETY: the host has what it picks; the rest is the caller's contract.
+    unsafe { runner(atomic, wave, spot, local) }
 }
 
 #[inline(always)]
-unsafe fn lanes<W: Word>(kind: Kind, atomic: &Atomic, wave: &mut Wave, spot: &Spot, local: bool) {
-    if spot.shape == Shape::Uniform && atomic.result.is_none() && combined::<W>(kind, atomic, wave, spot, local) {
-        return;
-    }
-    for lane in each(spot.exec) {
-        // SAFETY: these are the wave's registers.
-        let at = unsafe { spot.lane(wave.vgpr.as_ptr(), lane, size_of::<W>()) };
-        let (a, b) = (W::get(wave, atomic.a, lane), W::get(wave, atomic.b, lane));
-        // SAFETY: the caller's contract.
-        let old =
-            unsafe { if local { W::local(kind, at, a, b, wave.mode) } else { W::shared(kind, at, a, b, wave.mode) } };
-        if let Some(result) = atomic.result {
-            old.set(wave, result, lane);
-        }
-    }
-}
-
-/// All lanes change the same value and none looks at it: one change, if one can express it.
-#[inline(always)]
-fn combined<W: Word>(kind: Kind, atomic: &Atomic, wave: &Wave, spot: &Spot, local: bool) -> bool {
-    let Some(neutral) = W::neutral(kind) else { return false };
-    let mut sum = neutral;
-    for lane in 0..64 {
-        let active = spot.exec >> lane & 1 != 0;
-        sum = W::combine(kind, sum, if active { W::get(wave, atomic.a, lane) } else { neutral });
-    }
-    // SAFETY: as in `lanes`, whose contract is the caller's.
+unsafe fn lanes<L: Level, O: Operation, W: Word>(atomic: &Atomic, wave: &mut Wave, spot: &Spot, local: bool) {
+    // SAFETY: the caller's contract; offsets of a spread spot are 64 dwords.
     unsafe {
-        if local {
-            W::local(kind, spot.base, sum, sum, wave.mode)
+        let rest = match W::neutral(O::KIND) {
+            Some(neutral) if spot.shape == Shape::Uniform => {
+                together::<O, W>(atomic, wave, (spot.exec, spot.base), local, neutral);
+                return;
+            }
+            // Plain changes in LDS cost less than to find out.
+            Some(neutral) if spot.shape == Shape::Spread && !local => meeting::<L, O, W>(atomic, wave, spot, neutral),
+            _ => spot.exec,
+        };
+        if rest == !0 && spot.shape == Shape::Spread {
+            let offsets = spot.offsets(wave.vgpr.as_ptr());
+            apart::<O, W>(atomic, wave, local, 0..64, |lane| spot.base.wrapping_add(*offsets.add(lane) as usize));
         } else {
-            W::shared(kind, spot.base, sum, sum, wave.mode)
+            let vgprs = wave.vgpr.as_ptr();
+            apart::<O, W>(atomic, wave, local, each(rest), |lane| spot.lane(vgprs, lane, size_of::<W>()));
         }
-    };
-    true
+    }
+}
+
+/// One lane after the other.
+#[inline(always)]
+unsafe fn apart<O: Operation, W: Word>(
+    atomic: &Atomic,
+    wave: &mut Wave,
+    local: bool,
+    lanes: impl Iterator<Item = usize>,
+    at: impl Fn(usize) -> *mut u8,
+) {
+    let Atomic { a, b, .. } = *atomic;
+    match atomic.result {
+        Some(result) => {
+            for lane in lanes {
+                let (a, b) = (W::get(wave, a, lane), W::get(wave, b, lane));
+                // SAFETY: the caller's contract.
+                let old = unsafe { change::<O, W>(at(lane), a, b, wave.mode, local) };
+                old.set(wave, result, lane);
+            }
+        }
+        None => {
+            for lane in lanes {
+                let (a, b) = (W::get(wave, a, lane), W::get(wave, b, lane));
+                // SAFETY: the caller's contract.
+                unsafe { change::<O, W>(at(lane), a, b, wave.mode, local) };
+            }
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn change<O: Operation, W: Word>(at: *mut u8, a: W, b: W, mode: Mode, local: bool) -> W {
+    // SAFETY: the caller's contract.
+    unsafe { if local { W::local(O::KIND, at, a, b, mode) } else { W::shared(O::KIND, at, a, b, mode) } }
+}
+
+/// Lanes that have their value to themselves after which no more are looked for that share one.
+const ALONE: usize = 4;
+
+/// Goes from value to value, as long as lanes share them; the result is the lanes that are left.
+///
+/// # Safety
+/// The features of `L` are enabled; the spot is spread, and as in `run`.
+#[inline(always)]
+unsafe fn meeting<L: Level, O: Operation, W: Word>(atomic: &Atomic, wave: &mut Wave, spot: &Spot, neutral: W) -> u64 {
+    let (mut rest, mut alone) = (spot.exec, 0);
+    while rest != 0 && alone < ALONE {
+        // SAFETY: the caller's contract. The row of offsets may be the one of the result: it is looked at again for the
+        // lanes that are left, whose results are not there yet.
+        unsafe {
+            let offsets = &*spot.offsets(wave.vgpr.as_ptr()).cast::<Row>();
+            let offset = offsets[rest.trailing_zeros() as usize];
+            let same = rest & !L::not_equal(offsets, offset);
+            alone += usize::from(same.is_power_of_two());
+            let at = spot.base.wrapping_add(offset as usize);
+            together::<O, W>(atomic, wave, (same, at), false, neutral);
+            rest &= !same;
+        }
+    }
+    rest
+}
+
+/// All lanes of a set change the same value: once, by what they do together; what each would have found follows from what
+/// that found.
+#[inline(always)]
+unsafe fn together<O: Operation, W: Word>(
+    atomic: &Atomic,
+    wave: &mut Wave,
+    (set, at): (u64, *mut u8),
+    local: bool,
+    neutral: W,
+) {
+    let mut sum = neutral;
+    if set.count_ones() > 8 {
+        for lane in 0..64 {
+            let active = set >> lane & 1 != 0;
+            sum = W::combine(O::KIND, sum, if active { W::get(wave, atomic.a, lane) } else { neutral });
+        }
+    } else {
+        for lane in each(set) {
+            sum = W::combine(O::KIND, sum, W::get(wave, atomic.a, lane));
+        }
+    }
+    // SAFETY: as in `run`, whose contract is the caller's.
+    let mut value = unsafe { change::<O, W>(at, sum, sum, wave.mode, local) };
+    let Some(result) = atomic.result else { return };
+    for lane in each(set) {
+        let next = W::apply(O::KIND, value, W::get(wave, atomic.a, lane), neutral, wave.mode);
+        value.set(wave, result, lane);
+        value = next;
+    }
 }
 
 /// The lane-by-lane path.

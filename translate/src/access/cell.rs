@@ -3,6 +3,7 @@
 use super::address::{Shape, Spot};
 use super::lanes::{Level, each, levels};
 use super::pieces::Pieces;
+use super::{Half, Small};
 use gcnjit_rt::lds::Lds;
 use gcnjit_rt::{Row, Wave};
 
@@ -43,6 +44,20 @@ impl Form {
             Form::B96 => 12,
             Form::B128 => 16,
         }
+    }
+
+    /// What it is if it is a byte or word.
+    pub(super) fn small(self) -> Option<Small> {
+        let (signed, half) = match self {
+            Form::U8 | Form::U16 => (false, None),
+            Form::I8 | Form::I16 => (true, None),
+            Form::U8Lo | Form::U16Lo => (false, Some(Half::Low)),
+            Form::I8Lo => (true, Some(Half::Low)),
+            Form::U8Hi | Form::U16Hi => (false, Some(Half::High)),
+            Form::I8Hi => (true, Some(Half::High)),
+            Form::B32 | Form::B64 | Form::B96 | Form::B128 => return None,
+        };
+        Some(Small { bytes: self.bytes() as i32, signed, half })
     }
 
     /// Registers it takes; also the number of units that are range-checked on their own.

@@ -27,7 +27,7 @@ mod pieces;
 mod select;
 mod smem;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod typed;
 
 pub use address::Site;
@@ -85,7 +85,27 @@ pub enum Base {
     },
 }
 
-/// A load or store of one or two dwords a lane at addresses in VGPRs.
+/// Which half of a register a byte or word goes to or comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Half {
+    /// Bits 0 to 15.
+    Low,
+    /// Bits 16 to 31.
+    High,
+}
+
+/// A byte or word in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Small {
+    /// 1 or 2.
+    pub bytes: i32,
+    /// How a load fills the bits above it.
+    pub signed: bool,
+    /// The half that is its place, if that is not all of the register; a load keeps the other one.
+    pub half: Option<Half>,
+}
+
+/// A load or store of a byte, a word, or one to four dwords a lane at addresses in VGPRs.
 #[derive(Clone, Copy, Debug)]
 pub struct LaneMove {
     /// The VGPR of the address: a pair, or one that is added to `base`.
@@ -96,10 +116,12 @@ pub struct LaneMove {
     pub offset: i32,
     /// The first VGPR loaded or stored.
     pub data: usize,
-    /// How many: 1 or 2.
+    /// How many: 1 to 4.
     pub dwords: usize,
     /// Of two dwords that a load has not side by side: how many bytes the second is from the first.
     pub apart: Option<i32>,
+    /// A byte or word instead of a dword.
+    pub small: Option<Small>,
     /// Which it is.
     pub store: bool,
 }
@@ -141,7 +163,7 @@ impl Access {
         self.fields.linear == Linear::Lds
     }
 
-    /// What it is, if it is a plain move of one or two dwords.
+    /// What it is, if it is a plain move.
     pub fn lane_move(&self) -> Option<LaneMove> {
         let f = &self.fields;
         let (form, store) = match f.action {
@@ -150,9 +172,13 @@ impl Access {
             _ => return None,
         };
         let second = f.second.map(|second| second.offset as i32 - f.offset);
+        let small = form.small();
         let (dwords, apart) = match (form, second) {
+            (_, None) if small.is_some() => (1, None),
             (Form::B32, None) => (1, None),
             (Form::B64, None) => (2, None),
+            (Form::B96, None) => (3, None),
+            (Form::B128, None) => (4, None),
             (Form::B32, Some(4)) if !store => (2, None),
             (Form::B32, Some(apart)) if !store => (2, Some(apart)),
             _ => return None,
@@ -163,7 +189,7 @@ impl Access {
             (Linear::Memory, Scalar::Register(base)) => Base::Sgprs(base),
             (Linear::Memory, _) => Base::None,
         };
-        Some(LaneMove { address: f.address, base, offset: f.offset, data: f.data, dwords, apart, store })
+        Some(LaneMove { address: f.address, base, offset: f.offset, data: f.data, dwords, apart, small, store })
     }
 
     /// The VGPRs that [`Access::run`] may write.

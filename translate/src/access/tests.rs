@@ -11,23 +11,23 @@ use gcnjit_rt::order::Order;
 use gcnjit_rt::{View, wave::reg};
 use std::sync::atomic::AtomicBool;
 
-const SIZE: u64 = 64 << 10;
-const N: Operand = Operand::None;
-const EXECS: [u64; 7] = [!0, 1, 1 << 63, 0xff00, 0x8000_0000_0000_0001, 0x5555_5555_1234_5678, 0];
+pub(crate) const SIZE: u64 = 64 << 10;
+pub(crate) const N: Operand = Operand::None;
+pub(crate) const EXECS: [u64; 7] = [!0, 1, 1 << 63, 0xff00, 0x8000_0000_0000_0001, 0x5555_5555_1234_5678, 0];
 
 /// Memory with an allocation to write, one to read, and the shares.
-struct World {
+pub(crate) struct World {
     _memory: Memory,
     view: View,
-    data: u64,
-    rom: u64,
-    lds: Lds,
+    pub(crate) data: u64,
+    pub(crate) rom: u64,
+    pub(crate) lds: Lds,
     gds: Gds,
     stop: AtomicBool,
 }
 
 impl World {
-    fn new() -> World {
+    pub(crate) fn new() -> World {
         let memory = Memory::with_arena(1 << 30).unwrap();
         let data = memory.alloc(SIZE).unwrap();
         let rom = memory.alloc_pieces(SIZE, &[Piece::constant(0, SIZE)]).unwrap();
@@ -49,7 +49,7 @@ impl World {
         world
     }
 
-    fn env(&self, target: Target) -> Env<'_> {
+    pub(crate) fn env(&self, target: Target) -> Env<'_> {
         let World { view, lds, gds, stop, .. } = self;
         static ORDER: Order = Order::new();
         let registers = RegisterFile::ALL;
@@ -69,34 +69,39 @@ impl World {
         }
     }
 
-    fn bytes(&self) -> (Vec<u8>, Vec<u8>) {
+    pub(crate) fn bytes(&self) -> (Vec<u8>, Vec<u8>) {
         let mut memory = vec![0; SIZE as usize];
         self.view.read(self.data, &mut memory).unwrap();
         (memory, (0..4096).flat_map(|i| self.lds.load::<1>(i)).collect())
     }
+
+    pub(crate) fn set_bytes(&self, (memory, lds): &(Vec<u8>, Vec<u8>)) {
+        self.view.store(self.data, memory).unwrap();
+        lds.iter().enumerate().for_each(|(at, byte)| self.lds.store(at as u32, [*byte]));
+    }
 }
 
-fn hash(x: u32) -> u32 {
+pub(crate) fn hash(x: u32) -> u32 {
     let x = (x ^ x >> 16).wrapping_mul(0x7feb_352d);
     let x = (x ^ x >> 15).wrapping_mul(0x846c_a68b);
     x ^ x >> 16
 }
 
-fn inst(op: Op, dst: Operand, src: [Operand; 3], mem: Mem) -> Inst {
+pub(crate) fn inst(op: Op, dst: Operand, src: [Operand; 3], mem: Mem) -> Inst {
     let src = [src[0], src[1], src[2], N];
     Inst { op, format: Format::Flat, words: 2, dst: [dst, N], src, mods: Mods::default(), ext: Ext::Mem(mem) }
 }
 
-fn v(index: u8) -> Operand {
+pub(crate) fn v(index: u8) -> Operand {
     Operand::Vgpr(index)
 }
 
-fn s(index: u8) -> Operand {
+pub(crate) fn s(index: u8) -> Operand {
     Operand::Sgpr(index)
 }
 
 /// Offsets of 64 lanes, in ways that take different paths: a run, one place, spread, reversed, colliding, holes.
-fn layouts(bytes: u32) -> Vec<Row> {
+pub(crate) fn layouts(bytes: u32) -> Vec<Row> {
     vec![
         std::array::from_fn(|i| 256 + bytes * i as u32),
         [1024; 64],
@@ -108,7 +113,7 @@ fn layouts(bytes: u32) -> Vec<Row> {
     ]
 }
 
-fn wave(exec: u64) -> Box<Wave> {
+pub(crate) fn wave(exec: u64) -> Box<Wave> {
     let mut wave = Wave::new();
     // As compilers leave it: no limit of LDS.
     wave.sgpr[reg::M0] = u32::MAX;
@@ -126,7 +131,7 @@ fn set_addresses(wave: &mut Wave, first: usize, addresses: impl Fn(usize) -> u64
     }
 }
 
-const LOADS: &[(Flat, Ds, usize)] = &[
+pub(crate) const LOADS: &[(Flat, Ds, usize)] = &[
     (Flat::flat_load_ubyte, Ds::ds_read_u8, 1),
     (Flat::flat_load_sbyte, Ds::ds_read_i8, 1),
     (Flat::flat_load_ushort, Ds::ds_read_u16, 2),
@@ -141,7 +146,7 @@ const LOADS: &[(Flat, Ds, usize)] = &[
     (Flat::flat_load_dwordx4, Ds::ds_read_b128, 16),
 ];
 
-const STORES: &[(Flat, Ds, usize)] = &[
+pub(crate) const STORES: &[(Flat, Ds, usize)] = &[
     (Flat::flat_store_byte, Ds::ds_write_b8, 1),
     (Flat::flat_store_byte_d16_hi, Ds::ds_write_b8_d16_hi, 1),
     (Flat::flat_store_short, Ds::ds_write_b16, 2),

@@ -120,10 +120,38 @@ pub fn enter_host_fenv() -> u32 {
 /// # Safety
 /// Both are valid rows of dwords, the same or disjoint.
 pub unsafe extern "C" fn blend(to: *mut u32, from: *const u32, mask: u64) {
+    #[cfg(target_arch = "x86_64")]
+    if Level::of_host() == Level::Avx512 {
+        // SAFETY: the caller's contract; the host has the features.
+        return unsafe { blend_masked(to, from, mask) };
+    }
     for lane in 0..64 {
         if mask >> lane & 1 != 0 {
             // SAFETY: the caller's contract; lane < 64.
             unsafe { *to.add(lane) = *from.add(lane) };
+        }
+    }
+}
+
+/// See [`blend`].
+///
+/// # Safety
+/// As there.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+unsafe fn blend_masked(to: *mut u32, from: *const u32, mask: u64) {
+    use std::arch::x86_64::{_mm512_loadu_si512, _mm512_mask_storeu_epi32, _mm512_storeu_si512};
+    for chunk in 0..4 {
+        // SAFETY: sixteen dwords from 16·chunk are inside of both rows.
+        unsafe {
+            let (to, lanes) = (to.add(16 * chunk), (mask >> (16 * chunk)) as u16);
+            let value = _mm512_loadu_si512(from.add(16 * chunk).cast());
+            // A store without a mask can be forwarded to the loads behind it.
+            if lanes == u16::MAX {
+                _mm512_storeu_si512(to.cast(), value);
+            } else {
+                _mm512_mask_storeu_epi32(to.cast(), lanes, value);
+            }
         }
     }
 }

@@ -464,16 +464,21 @@ impl<'a> Builder<'a> {
     }
 
     fn access(&mut self, number: usize) -> Option<()> {
-        let access = self.context.block.accesses[number].lane_move()?;
+        let access = self.context.block.accesses[number].lane_move().filter(|access| access.small.is_none())?;
         if self.stored && !access.store || self.accesses.len() == ACCESSES || self.reads_written(&access) {
             return None;
         }
         let origin = self.origin_of(number);
         let halves = if access.base == Base::None { 2 } else { 1 };
-        let address = (0..halves).map(|half| self.register(access.address + half, origin)).collect();
+        let halves = 0..halves;
+        let address: Vec<Value> = halves.map(|half| self.register(access.address + half, origin)).collect();
+        let shape = address.iter().map(|value| self.block.node(*value).shape).max().expect("it has an address");
+        if access.store && shape == Shape::Uniform {
+            return None;
+        }
         let data = (0..access.dwords).map(|k| match access.store {
             true => self.register(access.data + k, origin),
-            false => self.loaded(number, k, origin),
+            false => self.loaded(number, k, shape, origin),
         });
         let data: Vec<Value> = data.collect();
         let stage = self.stages.len();
@@ -513,11 +518,12 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn loaded(&mut self, number: usize, dword: usize, origin: Value) -> Value {
+    /// A dword of a load, which is uniform if its address is.
+    fn loaded(&mut self, number: usize, dword: usize, shape: Shape, origin: Value) -> Value {
         let node = Node {
             op: Op::Loaded,
             ty: Ty::B32,
-            shape: Shape::Lane,
+            shape,
             fenv: Fenv::Any,
             args: [Value::NONE; 3],
             imm: (number as u64) << 8 | dword as u64,

@@ -5,7 +5,7 @@
 //! instruction is; operands are always result, first source, second source, and the second may be memory. Constants
 //! live in a pool behind the code and are found relative to the instruction pointer.
 
-use super::evex::{M0F, M0F3A, NP, P66, Tuple, W0, W1};
+use super::evex::{M0F, M0F3A, M0F38, NP, P66, Tuple, W0, W1};
 use std::collections::HashMap;
 
 pub use super::evex::{Evex, op};
@@ -357,6 +357,43 @@ impl Asm {
         self.evex(op::VMOVDQU32_STORE, from.0, 0, Rm::Mem(to), mask, false, None);
     }
 
+    /// Stores elements as ones of less bits, side by side.
+    pub fn store_narrow(&mut self, op: Evex, to: Mem, from: Zmm) {
+        self.evex(op, from.0, 0, Rm::Mem(to), K(0), false, None);
+    }
+
+    /// The low dword of a general register in all lanes.
+    pub fn broadcast(&mut self, to: Zmm, from: Gpr) {
+        let row = Evex { map: M0F38, prefix: P66, wide: W0, opcode: 0x7c, tuple: Tuple::One };
+        self.evex(row, to.0, 0, Rm::Reg(from as u8), K(0), false, None);
+    }
+
+    /// Loads a dword for each lane of a mask, which is cleared, from an address plus the lane's signed index.
+    pub fn gather(&mut self, to: Zmm, mask: K, base: Gpr, index: Zmm, offset: i32) {
+        self.indexed(W0, 0x90, to, mask, (base, index, offset));
+    }
+
+    /// Stores a dword for each lane of a mask, which is cleared, to an address plus the lane's signed index.
+    pub fn scatter(&mut self, mask: K, base: Gpr, index: Zmm, from: Zmm) {
+        self.indexed(W0, 0xa0, from, mask, (base, index, 0));
+    }
+
+    /// The same with eight quadwords.
+    pub fn scatter_pairs(&mut self, mask: K, base: Gpr, index: Zmm, from: Zmm) {
+        self.indexed(W1, 0xa0, from, mask, (base, index, 0));
+    }
+
+    /// An instruction on memory that is found by the dwords of a vector, with an offset of 32 bits.
+    fn indexed(&mut self, wide: bool, opcode: u8, data: Zmm, mask: K, (base, index, offset): (Gpr, Zmm, i32)) {
+        let (data, index, base) = (data.0, index.0, base as u8);
+        let inverted = |bit: u8, place: u8| (bit & 1 ^ 1) << place;
+        let p0 = inverted(data >> 3, 7) | inverted(index >> 3, 6) | inverted(base >> 3, 5) | inverted(data >> 4, 4);
+        let p1 = u8::from(wide) << 7 | 15 << 3 | 1 << 2 | P66;
+        let p2 = 2 << 5 | inverted(index >> 4, 3) | mask.0;
+        self.code.extend([0x62, p0 | M0F38, p1, p2, opcode, 0x84 | (data & 7) << 3, (index & 7) << 3 | base & 7]);
+        self.code.extend(offset.to_le_bytes());
+    }
+
     /// Copies the lowest dword.
     pub fn low_dword(&mut self, to: Gpr, from: Zmm) {
         let (to, from) = (to as u8, from.0);
@@ -391,6 +428,7 @@ impl Asm {
         let unit = match op.tuple {
             Tuple::Full if !broadcast => 64,
             Tuple::Half if !broadcast => 32,
+            Tuple::Quarter if !broadcast => 16,
             _ => element,
         };
         self.modrm(reg & 7, rm, unit, imm);
@@ -577,6 +615,12 @@ impl Asm {
     pub fn shift_left(&mut self, register: Gpr, by: u8) {
         let register = register as u8;
         self.code.extend([0x48 | register >> 3, 0xc1, 0xe0 | register & 7, by]);
+    }
+
+    /// Shifts a register right, bringing in zeros.
+    pub fn shift_right(&mut self, register: Gpr, by: u8) {
+        let register = register as u8;
+        self.code.extend([0x48 | register >> 3, 0xc1, 0xe8 | register & 7, by]);
     }
 
     /// Copies a register.

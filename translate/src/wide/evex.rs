@@ -8,6 +8,8 @@ pub(super) enum Tuple {
     Full,
     /// 32.
     Half,
+    /// 16.
+    Quarter,
     /// One element.
     One,
 }
@@ -24,7 +26,7 @@ pub struct Evex {
 
 /// Opcode maps and mandatory prefixes, in their encodings.
 pub(super) const M0F: u8 = 1;
-const M0F38: u8 = 2;
+pub(super) const M0F38: u8 = 2;
 pub(super) const M0F3A: u8 = 3;
 pub(super) const NP: u8 = 0;
 pub(super) const P66: u8 = 1;
@@ -142,4 +144,8 @@ evex! {
     VSCALEFPD P66 M0F38 W1 0x2c Full;
     VGETEXPPS P66 M0F38 W0 0x42 Full;
     VGETMANTPS P66 M0F3A W0 0x26 Full;
+    VPMOVZXBD P66 M0F38 W0 0x31 Quarter;
+    VPMOVSXBD P66 M0F38 W0 0x21 Quarter;
+    VPMOVSXWD P66 M0F38 W0 0x23 Half;
+    VPMOVDB PF3 M0F38 W0 0x31 Quarter;
 }

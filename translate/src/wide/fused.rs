@@ -1,10 +1,12 @@
 //! Fused parts ([`crate::pass::fuse`]): their values for all chunks, written out, and their accesses on registers.
 //!
 //! `fn(wave: *mut Wave, slots: *mut Row, scalars: *mut u64) -> u32`: 0 if it has done everything; else nothing has
-//! happened that matters, and the plan's steps have to be gone through. That is so if not all lanes are active, or if
-//! the lanes of an access are neither side by side, nor in runs of sixteen, nor (for a load) the same within sixteen, or not
-//! in the allocation that it hit last. Who has given up a few times in a row does so at once for a while.
+//! happened that matters, and the plan's steps have to be gone through. That is so if not all lanes are active, if not all
+//! lanes of an access are in the allocation that it hit last, or if those of a store are neither side by side nor in runs
+//! of sixteen. Loads look for these cases first, then for sixteen lanes that are the same, and gather what is left. Who has
+//! given up a few times in a row does so at once for a while.
 
+use super::access::spread::{GREATER, Window};
 use super::access::{COUNT, EXEC, OR_DIFFERENT, PATIENCE, orders};
 use super::asm::{Asm, Gpr, Jump, K, MaskOp, Mem, Rm, When, Zmm, op};
 use super::inline::NOT_EQUAL;
@@ -43,14 +45,16 @@ pub fn emit(asm: &mut Asm, fused: &Fused, first_site: usize) -> Entry {
     let registers = Registers::new(asm, demand, None, &schedule, &mut layout, Work::Chunk(0));
     let mut part = Part { chunk: Chunk { r: registers }, fused, first_site, fail: Vec::new(), places: HashMap::new() };
     part.emit();
-    let scalars = fused.uniforms.iter().filter(|(here, _)| layout.places.contains_key(here)).map(|(_, guest)| *guest);
-    Entry { offset, scalars: scalars.collect(), bytes: layout.bytes as usize, versions: 1 }
+    let guest: HashMap<Value, Value> = fused.uniforms.iter().copied().collect();
+    let scalars = layout.scalars.iter().map(|here| guest[here]).collect();
+    Entry { offset, scalars, bytes: layout.bytes as usize, versions: 1 }
 }
 
 impl Layout {
     /// What a part finds in `scalars`: its uniform values, room for its bits, the unit's sites and the one of LDS.
     fn of_fused(fused: &Fused) -> Layout {
         let node = |value: &Value| fused.block.node(*value);
+        let loaded: Vec<Value> = fused.accesses.iter().filter(|access| !access.access.store).flat_map(|a| a.data.clone()).collect();
         let masks: HashSet<Value> =
             fused.block.nodes.iter().filter(|node| node.op == Op::Spread).map(|node| node.args[0]).collect();
         let given = fused.uniforms.iter().map(|(here, _)| *here);
@@ -58,7 +62,12 @@ impl Layout {
         let places = scalars.iter().enumerate().map(|(i, value)| (*value, 8 * i as i32)).collect();
         let bits = fused.bits.len();
         let bytes = 8 * (scalars.len() + bits + 2) as i32;
-        Layout { scalars, places, bits, bytes }
+        let mut layout = Layout { scalars, places, bits, bytes };
+        for value in loaded.into_iter().filter(|value| node(value).shape == Shape::Uniform) {
+            let at = layout.spill(8);
+            layout.places.insert(value, at);
+        }
+        layout
     }
 
     /// Where the pointer to the unit's sites is; the one to LDS's follows.
@@ -250,14 +259,20 @@ impl Part<'_> {
         let uniform = |value: &Value| fused.block.node(*value).shape == Shape::Uniform;
         let mut lanes = Lanes::new(self, number);
         if access.address.iter().all(uniform) {
-            lanes.one_address();
-        } else {
-            let other = lanes.one_run();
-            let done = lanes.part.asm().jump_always();
-            other.into_iter().for_each(|jump| lanes.part.asm().bind(jump));
-            lanes.runs();
-            lanes.part.asm().bind(done);
+            return lanes.one_address();
         }
+        let other = lanes.one_run();
+        let mut done = vec![lanes.asm().jump_always()];
+        other.into_iter().for_each(|jump| lanes.asm().bind(jump));
+        let other = lanes.runs();
+        if access.access.store {
+            lanes.part.fail.extend(other);
+        } else {
+            done.push(lanes.asm().jump_always());
+            other.into_iter().for_each(|jump| lanes.asm().bind(jump));
+            lanes.spread();
+        }
+        done.into_iter().for_each(|jump| lanes.asm().bind(jump));
         lanes.define();
     }
 
@@ -295,6 +310,9 @@ impl Part<'_> {
         let fused = self.fused;
         let FusedAccess { access, data, .. } = &fused.accesses[number];
         let places = self.places[&number];
+        if access.dwords > 2 {
+            return self.store_rows(data, places);
+        }
         let orders = (access.dwords == 2).then(|| self.load_orders(true));
         for chunk in 0..COUNT {
             self.chunk.r.work = Work::Chunk(chunk);
@@ -314,6 +332,28 @@ impl Part<'_> {
                 self.chunk.r.release(both);
             }
         }
+    }
+
+    /// Three or four dwords a lane: these are far apart in memory, and do not overlap.
+    fn store_rows(&mut self, data: &[Value], places: i32) {
+        let (index, moving) = (self.chunk.r.fresh(), self.chunk.r.fresh_mask());
+        let ramp = ramp(self.asm(), 4 * data.len() as u32);
+        self.asm().v1(op::VMOVDQA32, index, Rm::Mem(ramp));
+        for chunk in 0..COUNT {
+            self.chunk.r.work = Work::Chunk(chunk);
+            self.asm().load64(PLACE, SCALARS, places + 8 * chunk);
+            for value in data {
+                let from = self.chunk.r.vector(*value, 0);
+                self.all_lanes(moving);
+                self.asm().scatter(moving, PLACE, index, from);
+                self.asm().add(PLACE, 4);
+            }
+        }
+    }
+
+    /// Sets the mask that gathers and scatters clear.
+    fn all_lanes(&mut self, mask: K) {
+        self.asm().k(MaskOp::Xnor, mask, mask, mask);
     }
 
     fn load_orders(&mut self, store: bool) -> [Zmm; 2] {
@@ -337,6 +377,10 @@ struct Lanes<'p, 'a> {
     first: Zmm,
     high: Zmm,
     wrong: Zmm,
+    limit: Zmm,
+    /// Lanes that are not where they should be, and more of them.
+    bad: K,
+    worse: K,
     /// Orders of dwords, and room, for loads of two side by side.
     orders: Option<([Zmm; 2], Zmm)>,
 }
@@ -351,12 +395,14 @@ impl<'p, 'a> Lanes<'p, 'a> {
                 part.chunk.r.vector(value, 0)
             })
         };
+        let uniform = address.iter().all(|value| fused.block.node(*value).shape == Shape::Uniform);
         let address = address.iter().map(|value| row(part, *value)).collect();
-        let count = if access.store { 0 } else { access.dwords };
+        let count = if access.store || uniform { 0 } else { access.dwords };
         let loaded = (0..count).map(|_| [0; 4].map(|_| part.chunk.r.fresh())).collect();
-        let [first, high, wrong] = [0; 3].map(|_| part.chunk.r.fresh());
+        let [first, high, wrong, limit] = [0; 4].map(|_| part.chunk.r.fresh());
         let orders = (!access.store && is_double(access)).then(|| (part.load_orders(false), part.chunk.r.fresh()));
-        Lanes { part, number, access, address, loaded, first, high, wrong, orders }
+        let [bad, worse] = [0; 2].map(|_| part.chunk.r.fresh_mask());
+        Lanes { part, number, access, address, loaded, first, high, wrong, limit, bad, worse, orders }
     }
 
     fn asm(&mut self) -> &mut Asm {
@@ -364,7 +410,7 @@ impl<'p, 'a> Lanes<'p, 'a> {
     }
 
     fn lane_bytes(&self) -> i32 {
-        if is_double(self.access) { 8 } else { 4 }
+        if self.access.apart.is_some() { 4 } else { 4 * self.access.dwords as i32 }
     }
 
     /// Bytes that so many lanes side by side take, from the first to the last.
@@ -375,8 +421,7 @@ impl<'p, 'a> Lanes<'p, 'a> {
     /// The offsets of a chunk's lanes from the wave's first one, side by side.
     fn ramp(&mut self, chunk: i32) -> Mem {
         let step = self.lane_bytes() as u32;
-        let places: Vec<u8> = (0..64).flat_map(|lane| (step * lane).to_le_bytes()).collect();
-        self.asm().constant(&places).further(CHUNK * chunk)
+        ramp(self.asm(), step).further(CHUNK * chunk)
     }
 
     /// The case that all lanes are side by side; jumps if they are not.
@@ -399,14 +444,11 @@ impl<'p, 'a> Lanes<'p, 'a> {
                 self.asm().vi(op::VPTERNLOGD, wrong, high, row, OR_DIFFERENT);
             }
         }
-        self.asm().non_zero(K(1), wrong);
-        self.asm().k_test(K(1));
+        let bad = self.bad;
+        self.asm().non_zero(bad, wrong);
+        self.asm().k_test(bad);
         let mut other = vec![self.asm().jump(When::NotZero)];
-        let extent = self.extent(64);
-        self.asm().mov(ROOM, SIZE);
-        self.asm().sub(ROOM, extent);
-        other.push(self.asm().jump(When::Below));
-        other.extend(self.place(64, first));
+        other.extend(self.find_place(64, first));
         let step = 16 * self.lane_bytes();
         for chunk in 0..COUNT {
             if self.access.store {
@@ -427,78 +469,122 @@ impl<'p, 'a> Lanes<'p, 'a> {
         self.asm().store64(SCALARS, places + 8 * chunk, PLACE);
     }
 
-    /// The case that each chunk is a run or, of a load, one address.
-    fn runs(&mut self) {
+    /// The case that each chunk is a run or, of a load, one address; jumps if one is not.
+    fn runs(&mut self) -> Vec<Jump> {
+        let mut other = Vec::new();
         for chunk in 0..COUNT {
             let (first, wrong, low) = (self.first, self.wrong, self.address[0][chunk as usize]);
             let ramp = self.ramp(0);
             self.asm().v1(op::VPBROADCASTD, first, low);
             self.asm().v(op::VPADDD, wrong, first, Rm::Mem(ramp));
             self.compare(wrong, low, chunk);
-            let other = self.asm().jump(When::NotZero);
-            self.place_or_fail(16, first);
+            let no_run = self.asm().jump(When::NotZero);
+            other.extend(self.find_place(16, first));
             if self.access.store {
                 self.note(chunk);
-                self.part.fail.push(other);
+                other.push(no_run);
                 continue;
             }
             self.load_run(chunk, Mem::At(PLACE, 0));
             let done = self.asm().jump_always();
-            self.asm().bind(other);
+            self.asm().bind(no_run);
             self.compare(first, low, chunk);
-            self.part.fail_if(When::NotZero);
-            self.place_or_fail(1, first);
-            self.broadcast(chunk);
+            other.push(self.asm().jump(When::NotZero));
+            other.extend(self.find_place(1, first));
+            for k in 0..self.access.dwords {
+                let (to, at) = (self.loaded[k][chunk as usize], place_of(self.access, k));
+                self.asm().v1(op::VPBROADCASTD, to, Rm::Mem(Mem::At(PLACE, at)));
+            }
             self.asm().bind(done);
         }
+        other
     }
 
-    /// The case that the address is the same scalar in all lanes.
-    fn one_address(&mut self) {
-        if self.access.store {
-            // Only the last lane's dword would stay.
-            let fail = self.asm().jump_always();
-            self.part.fail.push(fail);
-            return;
+    /// The case that a load's lanes are anywhere in the allocation.
+    fn spread(&mut self) {
+        let Lanes { first, wrong, limit, high, access, bad, worse, .. } = *self;
+        let window = Window {
+            site: (SITE, self.part.at(self.number)),
+            start: Gpr::R11,
+            size: SIZE,
+            room: ROOM,
+            low: LOW,
+            origin: PLACE,
+            least: first,
+            limit,
+            high,
+        };
+        let extent = self.extent(1);
+        let outside = window.find(self.asm(), access, extent);
+        self.part.fail.extend(outside);
+        for chunk in 0..COUNT as usize {
+            let (low, result) = (self.address[0][chunk], if chunk == 0 { bad } else { worse });
+            self.asm().v(op::VPSUBD, wrong, low, first);
+            self.asm().compare(op::VPCMPUD, result, wrong, limit, GREATER);
+            self.asm().k(MaskOp::Or, bad, bad, result);
+            if let Some(row) = self.address.get(1).map(|rows| rows[chunk]) {
+                self.asm().compare(op::VPCMPD, worse, high, row, NOT_EQUAL);
+                self.asm().k(MaskOp::Or, bad, bad, worse);
+            }
         }
+        self.asm().k_test(bad);
+        self.part.fail_if(When::NotZero);
+        for chunk in 0..COUNT as usize {
+            let low = self.address[0][chunk];
+            self.asm().v(op::VPSUBD, wrong, low, first);
+            self.gather(chunk, PLACE, wrong, 0);
+        }
+    }
+
+    /// Loads a chunk's dwords from an address, plus what the lanes have in a register, plus an offset.
+    fn gather(&mut self, chunk: usize, base: Gpr, index: Zmm, offset: i32) {
+        let moving = self.bad;
+        for k in 0..self.access.dwords {
+            let (to, at) = (self.loaded[k][chunk], offset + place_of(self.access, k));
+            self.part.all_lanes(moving);
+            self.asm().gather(to, moving, base, index, at);
+        }
+    }
+
+    /// The case that the address is the same scalar in all lanes: what is loaded is a scalar too.
+    fn one_address(&mut self) {
+        let Lanes { first, high, .. } = *self;
         let low = self.address[0][0];
-        let first = self.first;
         self.asm().v1(op::VMOVDQA32, first, low);
-        if let Some(rows) = self.address.get(1) {
-            let (row, high) = (rows[0], self.high);
+        if let Some(row) = self.address.get(1).map(|rows| rows[0]) {
             self.asm().v1(op::VMOVDQA32, high, row);
         }
-        self.place_or_fail(1, first);
-        (0..COUNT).for_each(|chunk| self.broadcast(chunk));
-    }
-
-    /// Loads one dword, or two, to all lanes of a chunk.
-    fn broadcast(&mut self, chunk: i32) {
-        for k in 0..self.access.dwords {
-            let (to, at) = (self.loaded[k][chunk as usize], place_of(self.access, k));
-            self.asm().v1(op::VPBROADCASTD, to, Rm::Mem(Mem::At(PLACE, at)));
+        let outside = self.find_place(1, first);
+        self.part.fail.extend(outside);
+        let fused = self.part.fused;
+        for (k, value) in fused.accesses[self.number].data.iter().enumerate() {
+            let (to, from) = (self.part.chunk.r.layout().scalar(*value), place_of(self.access, k));
+            self.asm().load32(LOW, PLACE, from);
+            self.asm().store64(SCALARS, to, LOW);
         }
     }
 
     /// Sets the flags to not zero if a lane of a chunk is not where it should be.
     fn compare(&mut self, expected: Zmm, low: Zmm, chunk: i32) {
-        self.asm().compare(op::VPCMPD, K(1), low, expected, NOT_EQUAL);
+        let Lanes { bad, worse, .. } = *self;
+        self.asm().compare(op::VPCMPD, bad, low, expected, NOT_EQUAL);
         if let Some(rows) = self.address.get(1) {
             let (row, high) = (rows[chunk as usize], self.high);
             self.asm().v1(op::VPBROADCASTD, high, row);
-            self.asm().compare(op::VPCMPD, K(2), high, row, NOT_EQUAL);
-            self.asm().k(MaskOp::Or, K(1), K(1), K(2));
+            self.asm().compare(op::VPCMPD, worse, high, row, NOT_EQUAL);
+            self.asm().k(MaskOp::Or, bad, bad, worse);
         }
-        self.asm().k_test(K(1));
+        self.asm().k_test(bad);
     }
 
-    fn place_or_fail(&mut self, lanes: i32, first: Zmm) {
+    /// Where so many lanes are; the jumps are taken if they are not all inside of the allocation.
+    fn find_place(&mut self, lanes: i32, first: Zmm) -> [Jump; 3] {
         let extent = self.extent(lanes);
         self.asm().mov(ROOM, SIZE);
         self.asm().sub(ROOM, extent);
-        self.part.fail_if(When::Below);
-        let outside = self.place(lanes, first);
-        self.part.fail.extend(outside);
+        let small = self.asm().jump(When::Below);
+        let [wrapped, outside] = self.place(lanes, first);
+        [small, wrapped, outside]
     }
 
     /// Where so many lanes are, of which the first one's address is in `first` and `high`. The jumps are taken if they are
@@ -532,6 +618,12 @@ impl<'p, 'a> Lanes<'p, 'a> {
 
     fn load_run(&mut self, chunk: i32, from: Mem) {
         let to: Vec<Zmm> = self.loaded.iter().map(|row| row[chunk as usize]).collect();
+        if self.access.dwords > 2 {
+            let (Mem::At(base, offset), index) = (from, self.wrong) else { unreachable!("it is in memory") };
+            let ramp = self.ramp(0);
+            self.asm().v1(op::VMOVDQA32, index, Rm::Mem(ramp));
+            return self.gather(chunk as usize, base, index, offset);
+        }
         let Some(([even, odd], other)) = self.orders else {
             for (k, to) in to.into_iter().enumerate() {
                 let at = from.further(place_of(self.access, k));
@@ -561,6 +653,12 @@ impl<'p, 'a> Lanes<'p, 'a> {
 /// Whether lanes have two dwords side by side.
 fn is_double(access: &LaneMove) -> bool {
     access.dwords == 2 && access.apart.is_none()
+}
+
+/// Offsets of the lanes of a wave, side by side.
+fn ramp(asm: &mut Asm, step: u32) -> Mem {
+    let places: Vec<u8> = (0..64).flat_map(|lane| (step * lane).to_le_bytes()).collect();
+    asm.constant(&places)
 }
 
 /// Bytes from a lane's dword that comes first in memory to dword `k`.

@@ -92,7 +92,7 @@ impl Code {
         }
         for (index, Planned { block, .. }) in blocks.iter().enumerate() {
             for (number, access) in block.accesses.iter().enumerate() {
-                if let Some(access) = access.lane_move() {
+                if let Some(access) = access.lane_move().filter(access::has_function) {
                     accesses.insert((index, number), access::emit(&mut asm, &access));
                 }
             }

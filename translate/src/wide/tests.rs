@@ -279,3 +279,32 @@ fn constants_are_found_once_and_relative() {
     // The pool starts at the next multiple of 64.
     assert_eq!(lines, ["vpbroadcastd zmm0,[rel 1040h]", "vrndscaleps zmm0,[rel 1080h],9"]);
 }
+
+#[test]
+fn lanes_in_memory() {
+    let lines = listing(|asm| {
+        asm.gather(Zmm(0), K(5), Gpr::Rcx, Zmm(25), 8);
+        asm.gather(Zmm(17), K(1), Gpr::R9, Zmm(14), -4);
+        asm.scatter(K(5), Gpr::Rcx, Zmm(27), Zmm(9));
+        asm.scatter_pairs(K(6), Gpr::R10, Zmm(3), Zmm(31));
+        asm.broadcast(Zmm(16), Gpr::Rax);
+        asm.broadcast(Zmm(3), Gpr::R9);
+        asm.store_narrow(op::VPMOVDB, Mem::At(Gpr::Rcx, 48), Zmm(20));
+        asm.store_narrow(op::VPMOVDW, Mem::At(Gpr::Rcx, 32), Zmm(1));
+        asm.v1(op::VPMOVZXBD, Zmm(2), Rm::Mem(Mem::At(Gpr::Rcx, 16)));
+        asm.shift_right(Gpr::R9, 32);
+    });
+    let expected = [
+        "vpgatherdd zmm0{k5},[rcx+zmm25+8]",
+        "vpgatherdd zmm17{k1},[r9+zmm14-4]",
+        "vpscatterdd [rcx+zmm27]{k5},zmm9",
+        "vpscatterdq [r10+ymm3]{k6},zmm31",
+        "vpbroadcastd zmm16,eax",
+        "vpbroadcastd zmm3,r9d",
+        "vpmovdb [rcx+30h],zmm20",
+        "vpmovdw [rcx+20h],zmm1",
+        "vpmovzxbd zmm2,[rcx+10h]",
+        "shr r9,20h",
+    ];
+    assert_eq!(lines, expected);
+}

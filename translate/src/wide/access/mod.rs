@@ -1,11 +1,16 @@
-//! Loads and stores of one or two dwords a lane (two side by side, or of a load at two places), for the commonest cases:
-//! all lanes are active, and their addresses are side by side, or come in runs of sixteen (or, of a load, sixteen times
-//! the same); or only some are, and the dwords of those among sixteen are where they would be in a run. All are in the
-//! allocation that the instruction hit last.
+//! Loads and stores of a byte, a word, or one or two dwords a lane (two side by side, or of a load at two places), all in
+//! the allocation that the instruction hit last. Cases that cost less are tried first: all lanes are active, and their
+//! addresses are side by side; or come in runs of sixteen (or, of a load, sixteen times the same); or only some are
+//! active, and the dwords of those among sixteen are where they would be in a run; or lanes are anywhere (`spread`).
 //!
 //! `fn(wave: *mut Wave, site: *mut Site) -> u32`: 0 if it is done; else nothing has happened, and the general way
 //! has to be gone ([`crate::libcall::access`]). Addresses are checked first, and data is moved afterwards, in the order
 //! of lanes.
+
+mod small;
+pub(super) mod spread;
+#[cfg(test)]
+mod tests;
 
 use super::asm::{Asm, Gpr, Jump, K, MaskOp, Mem, Rm, When, Zmm, op};
 use super::inline::NOT_EQUAL;
@@ -46,14 +51,26 @@ const OTHER: Zmm = Zmm(22);
 /// VPTERNLOGD: the first, or what differs in the others.
 pub(super) const OR_DIFFERENT: u8 = 0xf6;
 
+/// Whether an access has a function of its own.
+pub fn has_function(access: &LaneMove) -> bool {
+    access.dwords <= 2
+}
+
 /// Emits the function of an access; the result is its offset in the code.
 pub fn emit(asm: &mut Asm, access: &LaneMove) -> usize {
     let offset = asm.function();
-    let mut stub = Stub { asm, access, slow: Vec::new() };
+    let mut stub = Stub { asm, access, slow: Vec::new(), other: Vec::new() };
     let partial = stub.check_site();
     stub.one_run();
-    stub.runs();
-    stub.parts_of_runs(partial);
+    if access.small.is_some() {
+        stub.other.extend(partial);
+    } else {
+        stub.runs();
+        stub.parts_of_runs(partial);
+    }
+    if stub.can_spread() {
+        stub.spread();
+    }
     stub.give_up();
     offset
 }
@@ -63,12 +80,19 @@ struct Stub<'a> {
     access: &'a LaneMove,
     /// Jumps to the general way.
     slow: Vec<Jump>,
+    /// Jumps to the last case.
+    other: Vec<Jump>,
 }
 
 impl Stub<'_> {
     fn slow_if(&mut self, when: When) {
         let jump = self.asm.jump(when);
         self.slow.push(jump);
+    }
+
+    fn other_if(&mut self, when: When) {
+        let jump = self.asm.jump(when);
+        self.other.push(jump);
     }
 
     /// Whether the allocation is writable if need be; its size. The jumps are taken if not all lanes are active.
@@ -86,15 +110,14 @@ impl Stub<'_> {
             self.asm.compare_registers(LOW, SIZE);
             self.slow_if(When::Below);
         }
-        // Both halves may have been written apart and just now: a load of both would have to wait for that.
-        let partial = [0, 4].map(|half| {
-            self.asm.is_ones32(WAVE, EXEC + half);
-            self.asm.jump(When::NotZero)
-        });
         if self.is_double() {
             self.load_orders();
         }
-        partial
+        // Both halves may have been written apart and just now: a load of both would have to wait for that.
+        [0, 4].map(|half| {
+            self.asm.is_ones32(WAVE, EXEC + half);
+            self.asm.jump(When::NotZero)
+        })
     }
 
     /// Whether lanes have two dwords side by side.
@@ -104,7 +127,11 @@ impl Stub<'_> {
 
     /// Bytes of a lane that are side by side.
     fn lane_bytes(&self) -> i32 {
-        if self.is_double() { 8 } else { 4 }
+        match self.access.small {
+            Some(small) => small.bytes,
+            None if self.is_double() => 8,
+            None => 4,
+        }
     }
 
     /// Bytes from a lane's dword that comes first in memory to dword `k`.
@@ -133,7 +160,9 @@ impl Stub<'_> {
         other.extend(self.place(0, 64));
         for chunk in 0..COUNT {
             let at = Mem::At(CHUNKS[0], chunk * 16 * self.lane_bytes());
-            if self.access.store {
+            if let Some(small) = self.access.small {
+                self.small_run(small, chunk, at);
+            } else if self.access.store {
                 self.store_run(chunk, at);
             } else {
                 self.load_run([Zmm(0), Zmm(1)], at);
@@ -198,7 +227,7 @@ impl Stub<'_> {
     /// The case that the active lanes of each chunk are where a run would have them; of dwords only.
     fn parts_of_runs(&mut self, partial: [Jump; 2]) {
         if self.access.dwords == 2 {
-            return self.slow.extend(partial);
+            return self.other.extend(partial);
         }
         partial.into_iter().for_each(|jump| self.asm.bind(jump));
         for chunk in 0..COUNT {
@@ -250,7 +279,7 @@ impl Stub<'_> {
         // A part whose low half wraps has jumped.
         self.asm.mov(SIZE, LOW);
         self.asm.add_register32(SIZE, to);
-        self.slow_if(When::Below);
+        self.other_if(When::Below);
         self.add_base(to);
         self.check_span(to);
         self.asm.sub_register(to, ROOM);
@@ -260,13 +289,13 @@ impl Stub<'_> {
         self.asm.bind(none);
     }
 
-    /// Gives up if a row is not the same in the lanes of a mask; `first` becomes what it is there.
+    /// Goes on with the last case if a row is not the same in the lanes of a mask; `first` becomes what it is there.
     fn same_in(&mut self, mask: K, row: Zmm, first: Zmm) {
         self.asm.compress(first, mask, row);
         self.asm.v1(op::VPBROADCASTD, FIRST, first);
         self.asm.compare_in(op::VPCMPD, K(5), mask, row, FIRST, NOT_EQUAL);
         self.asm.k_test(K(5));
-        self.slow_if(When::NotZero);
+        self.other_if(When::NotZero);
     }
 
     /// Makes an address of its low half.
@@ -283,18 +312,18 @@ impl Stub<'_> {
         self.asm.add(to, self.access.offset);
     }
 
-    /// Gives up if not all bytes from an address to the end of the dword `LOW` bytes further on are in the allocation.
+    /// Goes on with the last case if not all bytes from an address to the end of the dword `LOW` bytes further on are in the allocation.
     fn check_span(&mut self, from: Gpr) {
         self.asm.load64(SIZE, SITE, Site::END as i32);
         self.asm.sub_mem(SIZE, SITE, Site::START as i32);
         self.asm.sub_register(SIZE, LOW);
-        self.slow_if(When::Below);
+        self.other_if(When::Below);
         self.asm.sub(SIZE, self.lane_bytes());
-        self.slow_if(When::Below);
+        self.other_if(When::Below);
         self.asm.mov(LOW, from);
         self.asm.sub_mem(LOW, SITE, Site::START as i32);
         self.asm.compare_registers(LOW, SIZE);
-        self.slow_if(When::Above);
+        self.other_if(When::Above);
     }
 
     /// The registers of a chunk's data.
@@ -312,17 +341,17 @@ impl Stub<'_> {
         self.asm.v(op::VPADDD, RAMP, FIRST, Rm::Mem(places));
         self.compare(RAMP, part);
         let other = self.asm.jump(When::NotZero);
-        self.place_or_give_up(chunk, 16);
+        self.place_or_go_on(chunk, 16);
         if self.access.store {
-            return self.slow.push(other);
+            return self.other.push(other);
         }
         let from = CHUNKS[chunk as usize];
         self.load_run(Stub::data(chunk), Mem::At(from, 0));
         let done = self.asm.jump_always();
         self.asm.bind(other);
         self.compare(FIRST, part);
-        self.slow_if(When::NotZero);
-        self.place_or_give_up(chunk, 1);
+        self.other_if(When::NotZero);
+        self.place_or_go_on(chunk, 1);
         for (k, data) in (0..self.access.dwords).zip(Stub::data(chunk)) {
             self.asm.v1(op::VPBROADCASTD, data, Rm::Mem(Mem::At(from, self.place_of(k))));
         }
@@ -384,12 +413,12 @@ impl Stub<'_> {
         self.asm.k(MaskOp::Or, K(1), K(1), K(2));
     }
 
-    fn place_or_give_up(&mut self, chunk: i32, lanes: i32) {
+    fn place_or_go_on(&mut self, chunk: i32, lanes: i32) {
         self.asm.mov(ROOM, SIZE);
         self.asm.sub(ROOM, self.extent(lanes));
-        self.slow_if(When::Below);
+        self.other_if(When::Below);
         let outside = self.place(chunk, lanes);
-        self.slow.extend(outside);
+        self.other.extend(outside);
     }
 
     /// Where so many lanes from the chunk's first one on are, from that one's address. The jumps are taken if they are not
@@ -424,7 +453,7 @@ impl Stub<'_> {
     }
 
     fn give_up(&mut self) {
-        for jump in std::mem::take(&mut self.slow) {
+        for jump in self.slow.drain(..).chain(self.other.drain(..)) {
             self.asm.bind(jump);
         }
         self.asm.mov_imm(Gpr::Rax, 1);

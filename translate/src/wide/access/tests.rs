@@ -1,0 +1,199 @@
+//! The functions against the general way: lanes at the borders of their allocation and beyond, that overlap, in any
+//! number. A function that gives up must have changed nothing.
+
+use crate::access::tests::{EXECS, LOADS, N, SIZE, STORES, World, hash, inst, layouts, s, v, wave};
+use crate::access::{Access, Site};
+use crate::wide::asm::Asm;
+use gcnjit_isa::{Ds, Flat, Mem, Op, Operand, Target};
+use gcnjit_rt::Wave;
+use memmap2::{Mmap, MmapMut};
+
+const LDS_SIZE: u64 = 4096;
+
+/// The function of an access, executable.
+struct Function {
+    memory: Mmap,
+    offset: usize,
+}
+
+impl Function {
+    fn new(access: &Access) -> Option<Function> {
+        let mut asm = Asm::new();
+        let offset = super::emit(&mut asm, &access.lane_move()?);
+        let bytes = asm.finish();
+        let mut memory = MmapMut::map_anon(bytes.len()).unwrap();
+        memory.copy_from_slice(&bytes);
+        Some(Function { memory: memory.make_exec().unwrap(), offset })
+    }
+
+    /// Whether it has done it.
+    fn run(&self, wave: &mut Wave, site: &mut Site) -> bool {
+        // SAFETY: the code is a function of this type, for a host that has the instructions; the site is true.
+        unsafe {
+            let at = self.memory.as_ptr().add(self.offset);
+            let call = std::mem::transmute::<*const u8, unsafe extern "C" fn(*mut Wave, *mut Site) -> u32>(at);
+            call(wave, site) == 0
+        }
+    }
+}
+
+/// Offsets of lanes in an allocation.
+fn places(bytes: u64, size: u64) -> Vec<[i64; 64]> {
+    let known = layouts(bytes as u32).into_iter().map(|row| row.map(i64::from));
+    let place = |place: &dyn Fn(i64) -> i64| std::array::from_fn(|i| place(i as i64));
+    let (bytes, last) = (bytes as i64, (size - bytes) as i64);
+    let odd = |lane: i64, at: i64| move |i: i64| if i == lane { at } else { 8 + i % 7 * 16 };
+    known
+        .chain([
+            place(&|i| last - i),
+            place(&|i| last - bytes * i),
+            place(&|i| 64 + i / 2 * 3),
+            place(&|i| i64::from(hash(i as u32)) % last),
+            place(&|i| last - 63 * bytes + bytes * i),
+            place(&|i| last - 63 * bytes + bytes * i + 1),
+            place(&|i| bytes * (i - 1)),
+            place(&odd(9, -1)),
+            place(&odd(0, last + 1)),
+            place(&odd(63, last)),
+            place(&odd(20, last + (1 << 32))),
+            place(&odd(21, 1 << 31)),
+            place(&odd(22, -(1 << 32))),
+        ])
+        .collect()
+}
+
+/// An access, and how it wants a wave to be for lanes at offsets in an allocation that starts somewhere.
+struct Case<'a> {
+    access: Access,
+    set: &'a dyn Fn(&mut Wave, u64, &[i64; 64]),
+    lds: bool,
+}
+
+impl Case<'_> {
+    /// Runs both for lanes at `offsets`, and compares; the result is whether the function has done it.
+    fn agrees(&self, world: &World, function: &Function, offsets: &[i64; 64], exec: u64) -> bool {
+        let (start, size) =
+            if self.lds { (world.lds.as_ptr().expose_provenance() as u64, LDS_SIZE) } else { (world.data, SIZE) };
+        let mut before = wave(exec);
+        (self.set)(&mut before, start, offsets);
+        let (mut general, mut after, memory) = (before.clone(), before.clone(), world.bytes());
+        let result = self.access.run(&mut general, &world.env(Target::Gfx900), &mut Site::default());
+        let expected = world.bytes();
+        world.set_bytes(&memory);
+        let done = function.run(&mut after, &mut Site::of(start, size));
+        let good = if done {
+            result.is_ok() && after.vgpr == general.vgpr && world.bytes() == expected
+        } else {
+            after.vgpr == before.vgpr && world.bytes() == memory
+        };
+        assert!(good, "{:?} {offsets:?} {exec:#x}", self.access.lane_move());
+        done
+    }
+
+    /// Lanes everywhere. Those that are all inside must be done without the general way if the function can do it
+    /// (`known`): it does not scatter bytes and words, nor reach an LDS address before the instruction's offset.
+    fn check(&self, bytes: u64, known: impl Fn(&[i64; 64]) -> bool) {
+        let (world, function) = (World::new(), Function::new(&self.access).expect("there is a function for it"));
+        let size = if self.lds { LDS_SIZE } else { SIZE };
+        for offsets in places(bytes, size) {
+            let inside = offsets.iter().all(|at| (0..=(size - bytes) as i64).contains(at));
+            for exec in EXECS {
+                let done = self.agrees(&world, &function, &offsets, exec);
+                assert!(done || !inside || !known(&offsets), "{:?} {offsets:?} {exec:#x}", self.access.lane_move());
+            }
+        }
+    }
+}
+
+fn access(op: Op, dst: Operand, src: [Operand; 3], mem: Mem) -> Access {
+    Access::new(&inst(op, dst, src, mem), 0, Target::Gfx900).unwrap()
+}
+
+/// Checks an operation through each form of addresses.
+fn check(flat: Flat, ds: Ds, bytes: usize, registers: (Operand, Operand), scatters: bool) {
+    let ((dst, data), mem) = (registers, |offset| Mem { offset, seg: 2, ..Mem::default() });
+    for offset in [0, 24, -40] {
+        let pairs = |wave: &mut Wave, start: u64, offsets: &[i64; 64]| {
+            for (i, place) in offsets.iter().enumerate() {
+                let address = start.wrapping_add_signed(place - i64::from(offset));
+                wave.vgpr[2][i] = address as u32;
+                wave.vgpr[3][i] = (address >> 32) as u32;
+            }
+        };
+        let access = access(Op::Flat(flat), dst, [v(2), data, N], mem(offset));
+        Case { access, set: &pairs, lds: false }.check(bytes as u64, |_| scatters);
+    }
+    for (base, offset) in [(0, 0), (-96, 24), (-(1 << 31), -40)] {
+        let based = |wave: &mut Wave, start: u64, offsets: &[i64; 64]| {
+            wave.set_sgpr64(20, start.wrapping_add_signed(base - i64::from(offset)));
+            wave.vgpr[2] = offsets.map(|place| (place - base) as u32);
+        };
+        let access = access(Op::Flat(flat), dst, [v(2), data, s(20)], mem(offset));
+        Case { access, set: &based, lds: false }.check(bytes as u64, |_| scatters);
+    }
+    let shared = |wave: &mut Wave, _: u64, offsets: &[i64; 64]| {
+        wave.vgpr[2] = offsets.map(|place| (place - 8) as u32);
+    };
+    let access = access(Op::Ds(ds), dst, [v(2), data, N], mem(8));
+    let reached = |offsets: &[i64; 64]| scatters && offsets.iter().all(|place| *place >= 8);
+    Case { access, set: &shared, lds: true }.check(bytes as u64, reached);
+}
+
+#[test]
+fn loads() {
+    if !crate::wide::is_available() {
+        return;
+    }
+    for &(flat, ds, bytes) in LOADS.iter().filter(|(.., bytes)| *bytes <= 8) {
+        // The result may take the place of the address.
+        for dst in [10, 2, 3] {
+            check(flat, ds, bytes, (v(dst), N), true);
+        }
+    }
+}
+
+#[test]
+fn stores() {
+    if !crate::wide::is_available() {
+        return;
+    }
+    for &(flat, ds, bytes) in STORES.iter().filter(|(.., bytes)| *bytes <= 8) {
+        check(flat, ds, bytes, (N, v(10)), bytes >= 4);
+    }
+}
+
+#[test]
+fn loads_of_two_dwords_apart() {
+    if !crate::wide::is_available() {
+        return;
+    }
+    let set = |wave: &mut Wave, _: u64, offsets: &[i64; 64]| wave.vgpr[2] = offsets.map(|place| place as u32);
+    for (first, second) in [(0, 1), (3, 40), (40, 3)] {
+        let mem = Mem { offset: first, offset1: second, ..Mem::default() };
+        let access = access(Op::Ds(Ds::ds_read2_b32), v(2), [v(2), N, N], mem);
+        let bytes = 4 * first.max(i32::from(second)) as u64 + 4;
+        Case { access, set: &set, lds: true }.check(bytes, |_| true);
+    }
+}
+
+#[test]
+fn allocations_that_may_not_be_written_and_accesses_that_miss() {
+    if !crate::wide::is_available() {
+        return;
+    }
+    let (world, mem) = (World::new(), Mem { seg: 2, ..Mem::default() });
+    let mut wave = wave(!0);
+    for i in 0..64 {
+        let address = world.rom + 12 * i as u64;
+        (wave.vgpr[2][i], wave.vgpr[3][i]) = (address as u32, (address >> 32) as u32);
+    }
+    let load = access(Op::Flat(Flat::flat_load_dword), v(10), [v(2), N, N], mem);
+    let store = access(Op::Flat(Flat::flat_store_dword), N, [v(2), v(10), N], mem);
+    let mut site = Site::default();
+    let functions = [&load, &store].map(|access| Function::new(access).unwrap());
+    // It has hit nothing yet.
+    assert!(!functions[0].run(&mut wave.clone(), &mut site));
+    load.run(&mut wave.clone(), &world.env(Target::Gfx900), &mut site).unwrap();
+    assert!(functions[0].run(&mut wave.clone(), &mut site));
+    assert!(!functions[1].run(&mut wave.clone(), &mut site));
+}
