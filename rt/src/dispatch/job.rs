@@ -24,6 +24,8 @@ use std::time::{Duration, Instant};
 
 /// How long the calling thread works alone. Waking helpers and waiting for them takes about as long.
 const PATIENCE: Duration = Duration::from_micros(50);
+/// The same if a helper is near.
+const LITTLE_PATIENCE: Duration = Duration::from_micros(5);
 /// How many slices a wave may use before its work-group gives way for the first time. Most work-groups are over by then
 /// and never leave the cache.
 const FIRST_TURN: u64 = 8;
@@ -305,7 +307,11 @@ impl<E: Engine> Job<'_, E> {
 
     /// Calls the helpers, once, when the dispatch has lasted long enough.
     fn call_help(&self, worker: &mut Worker<'_, E::Worker>) {
-        let Some(caller) = worker.caller.take_if(|caller| caller.since.elapsed() > PATIENCE) else { return };
+        let is_time = |caller: &mut Caller<'_>| {
+            let patience = if caller.help.is_near() { LITTLE_PATIENCE } else { PATIENCE };
+            caller.since.elapsed() > patience
+        };
+        let Some(caller) = worker.caller.take_if(is_time) else { return };
         if let Err(error) = caller.help.call() {
             self.fail(DispatchError::Threads(error));
         }
