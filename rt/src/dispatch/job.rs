@@ -142,9 +142,9 @@ impl<E: Engine> Job<'_, E> {
         }
     }
 
-    /// Names the wave that waits for ever.
+    /// Names the wave that waits for ever. Without one, a thread has left the work-group that is stopping the dispatch.
     fn fail_deadlocked(&self, group: &Group) {
-        let (wave, wait) = group.parked().expect("a work-group that can't run has a wave that is parked");
+        let Some((wave, wait)) = group.parked() else { return };
         let trap = Trap::Fault { cause: Cause::Deadlock, address: wait.pc, lane: 0, pc: wait.pc };
         self.fail_at(trap, wave);
     }
