@@ -33,6 +33,8 @@ struct Shared {
     state: Mutex<State>,
     /// Counts what threads wait for: calls, helpers that leave one, and the end of the pool.
     events: AtomicUsize,
+    /// How many threads look whether something has happened.
+    looking: AtomicUsize,
     /// There is a call, or the pool closes.
     wanted: Condvar,
     /// A helper has left a call.
@@ -76,14 +78,13 @@ impl Shared {
     fn wait<'a>(&'a self, state: MutexGuard<'a, State>, sleepers: &Condvar) -> MutexGuard<'a, State> {
         let seen = self.events.load(Relaxed);
         drop(state);
+        self.looking.fetch_add(1, Relaxed);
         let since = Instant::now();
-        while since.elapsed() < PATIENCE {
+        while self.events.load(Acquire) == seen && since.elapsed() < PATIENCE {
             // Another thread may need this processor for what is waited for.
             thread::yield_now();
-            if self.events.load(Acquire) != seen {
-                return self.lock();
-            }
         }
+        self.looking.fetch_sub(1, Relaxed);
         let state = self.lock();
         if self.events.load(Relaxed) != seen {
             return state;
@@ -205,6 +206,11 @@ impl Help<'_> {
         Ok(())
     }
 
+    /// Whether a helper would come at once, since it has just left another call. It may be wrong.
+    pub fn is_near(&self) -> bool {
+        self.pool.shared.looking.load(Relaxed) > 0
+    }
+
     fn end(&mut self) -> Option<Box<dyn Any + Send>> {
         self.id.take().and_then(|id| self.pool.shared.end(id))
     }
@@ -239,6 +245,25 @@ mod tests {
             assert_eq!((result, sum.into_inner()), (7, 1 << 8 | 1 << 16 | 1 << 24));
         }
         assert_eq!(pool.threads.lock().unwrap().len(), 3);
+    }
+
+    #[test]
+    fn a_helper_is_near_for_some_time_after_a_call() {
+        let pool = Pool::new();
+        let begun = Barrier::new(2);
+        let helper = |_| {
+            begun.wait();
+        };
+        let was_near = || {
+            pool.with_help(1, &helper, |help| {
+                let near = help.is_near();
+                help.call().unwrap();
+                begun.wait();
+                near
+            })
+        };
+        assert!(!was_near());
+        assert!((0..10_000).any(|_| was_near()));
     }
 
     #[test]

@@ -24,6 +24,8 @@ use std::time::{Duration, Instant};
 
 /// How long the calling thread works alone. Waking helpers and waiting for them takes about as long.
 const PATIENCE: Duration = Duration::from_micros(50);
+/// The same if a helper is near.
+const LITTLE_PATIENCE: Duration = Duration::from_micros(5);
 /// How many slices a wave may use before its work-group gives way for the first time. Most work-groups are over by then
 /// and never leave the cache.
 const FIRST_TURN: u64 = 8;
@@ -140,9 +142,9 @@ impl<E: Engine> Job<'_, E> {
         }
     }
 
-    /// Names the wave that waits for ever.
+    /// Names the wave that waits for ever. Without one, a thread has left the work-group that is stopping the dispatch.
     fn fail_deadlocked(&self, group: &Group) {
-        let (wave, wait) = group.parked().expect("a work-group that can't run has a wave that is parked");
+        let Some((wave, wait)) = group.parked() else { return };
         let trap = Trap::Fault { cause: Cause::Deadlock, address: wait.pc, lane: 0, pc: wait.pc };
         self.fail_at(trap, wave);
     }
@@ -305,7 +307,11 @@ impl<E: Engine> Job<'_, E> {
 
     /// Calls the helpers, once, when the dispatch has lasted long enough.
     fn call_help(&self, worker: &mut Worker<'_, E::Worker>) {
-        let Some(caller) = worker.caller.take_if(|caller| caller.since.elapsed() > PATIENCE) else { return };
+        let is_time = |caller: &mut Caller<'_>| {
+            let patience = if caller.help.is_near() { LITTLE_PATIENCE } else { PATIENCE };
+            caller.since.elapsed() > patience
+        };
+        let Some(caller) = worker.caller.take_if(is_time) else { return };
         if let Err(error) = caller.help.call() {
             self.fail(DispatchError::Threads(error));
         }
