@@ -30,7 +30,7 @@ mod smem;
 pub(crate) mod tests;
 mod typed;
 
-pub use address::Site;
+pub use address::{SWIZZLE_LIMIT, Site};
 
 use address::{Rows, Spot};
 use atomic::Atomic;
@@ -83,6 +83,34 @@ pub enum Base {
         /// Whether M0 is a limit.
         by_m0: bool,
     },
+    /// Offsets in scratch, if the V# says so.
+    Interleaved(Interleaved),
+}
+
+/// A V# that may be one of scratch, and what the instruction adds to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interleaved {
+    /// The first of its four SGPRs.
+    pub register: usize,
+    /// The SGPR of the scalar offset.
+    pub soffset: Option<usize>,
+    /// Whether the VGPR is there.
+    pub offen: bool,
+    generation: Gen,
+}
+
+impl Interleaved {
+    /// Bits of the second word, and what they are if the V# interleaves lanes: no stride, swizzled.
+    pub const WORD1: (u32, u32) = (0xbfff_0000, 0x8000_0000);
+
+    /// The same of the last word: add the lane's number, which groups 64; gfx8 and later have more of the stride there,
+    /// up to gfx8 there is the size of an element, 4 bytes.
+    pub fn word3(&self) -> (u32, u32) {
+        let stride = if self.generation >= Gen::Gfx8 { 0xf << 15 } else { 0 };
+        let (elements, four) = if self.generation == Gen::Gfx9 { (0, 0) } else { (3 << 19, 1 << 19) };
+        let lanes = 1 << 23 | 3 << 21;
+        (lanes | stride | elements, lanes | four)
+    }
 }
 
 /// Which half of a register a byte or word goes to or comes from.
@@ -163,6 +191,16 @@ impl Access {
         self.fields.linear == Linear::Lds
     }
 
+    /// Whether it is a plain move from or to a buffer, which may be scratch.
+    pub fn may_be_in_scratch(&self) -> bool {
+        self.fields.linear == Linear::Interleaved
+    }
+
+    /// Whether the V# says so.
+    pub fn is_in_scratch(&self, wave: &Wave) -> bool {
+        self.may_be_in_scratch() && mubuf::Buffer::new(&self.fields, wave).interleaves_lanes()
+    }
+
     /// What it is, if it is a plain move of at most two dwords.
     pub fn lane_move(&self) -> Option<LaneMove> {
         let f = &self.fields;
@@ -184,6 +222,16 @@ impl Access {
         let base = match (f.linear, f.base) {
             (Linear::No, _) => return None,
             (Linear::Lds, _) => Base::Lds { by_m0: f.generation < Gen::Gfx9 },
+            (Linear::Interleaved, Scalar::Register(register)) if dwords == 1 => {
+                let soffset = match f.soffset {
+                    Scalar::Register(register) => Some(register),
+                    Scalar::Constant(0) => None,
+                    _ => return None,
+                };
+                let (offen, generation) = (f.mem.offen, f.generation);
+                Base::Interleaved(Interleaved { register, soffset, offen, generation })
+            }
+            (Linear::Interleaved, _) => return None,
             (Linear::Memory, Scalar::Register(base)) => Base::Sgprs(base),
             (Linear::Memory, _) => Base::None,
         };
@@ -321,6 +369,8 @@ enum Linear {
     Memory,
     /// In LDS.
     Lds,
+    /// In scratch, if the V# says so.
+    Interleaved,
 }
 
 impl Fields {

@@ -220,7 +220,10 @@ pub unsafe extern "C" fn access(
 ) -> u32 {
     // SAFETY: the caller's contract; translated code holds no references, so these are unique while the call lasts.
     let (wave, context, access) = unsafe { (&mut *wave, &mut *context, &*access) };
-    let site = &mut context.sites[site as usize];
+    let site = match access.is_in_scratch(wave) {
+        true => &mut context.scratch,
+        false => &mut context.sites[site as usize],
+    };
     match access.run(wave, context.env, site) {
         Ok(()) => 0,
         Err(bad) => {

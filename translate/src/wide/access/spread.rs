@@ -11,41 +11,42 @@ use gcnjit_rt::Wave;
 use std::mem::offset_of;
 
 /// Where lanes' indices count from.
-const ORIGIN: Gpr = Gpr::Rcx;
+pub(super) const ORIGIN: Gpr = Gpr::Rcx;
 /// Where the allocation starts.
-const START: Gpr = Gpr::Rdx;
+pub(super) const START: Gpr = Gpr::Rdx;
 /// The low half of an address whose index is 0, and the greatest index.
 const LEAST: Zmm = Zmm(16);
-const LIMIT: Zmm = Zmm(17);
+pub(super) const LIMIT: Zmm = Zmm(17);
 /// The lanes to be moved, which gathers and scatters clear.
-const MOVING: K = K(5);
+pub(super) const MOVING: K = K(5);
 /// Lanes that are not in the allocation.
-const OUTSIDE: K = K(6);
+pub(super) const OUTSIDE: K = K(6);
 /// Data on its way.
 pub(super) const DATA: Zmm = Zmm(0);
 const SECOND: Zmm = Zmm(1);
 /// VPCMPUD: unsigned greater.
-const GREATER: u8 = 6;
+pub(super) const GREATER: u8 = 6;
 
 impl Stub<'_> {
-    /// Whether lanes may be anywhere: there are no scattered stores of less than a dword.
-    pub(super) fn can_spread(&self) -> bool {
-        !(self.access.store && self.access.small.is_some())
-    }
-
     /// The last case.
     pub(super) fn spread(&mut self) {
         for jump in std::mem::take(&mut self.other) {
             self.asm.bind(jump);
         }
-        self.find_window();
-        self.find_indices();
-        for chunk in 0..COUNT {
-            match self.access.small {
-                Some(small) => self.gather_small(small, chunk),
-                None if self.access.store => self.scatter(chunk),
-                None => self.gather_dwords(chunk),
-            }
+        if let Base::Interleaved(resource) = self.access.base {
+            self.find_window_of(&resource);
+            self.find_interleaved(&resource);
+        } else {
+            self.find_window();
+            self.find_indices();
+        }
+        self.asm.k_test(OUTSIDE);
+        self.slow_if(When::NotZero);
+        match (self.access.small, self.access.store) {
+            (Some(small), true) => self.scatter_small(small),
+            (Some(small), false) => (0..COUNT).for_each(|chunk| self.gather_small(small, chunk)),
+            (None, true) => (0..COUNT).for_each(|chunk| self.scatter(chunk)),
+            (None, false) => (0..COUNT).for_each(|chunk| self.gather_dwords(chunk)),
         }
         self.succeed();
     }
@@ -77,10 +78,15 @@ impl Stub<'_> {
         self.asm.shift_right(ROOM, 32);
         self.slow_if(When::NotZero);
         self.asm.bind(found);
+        self.asm.broadcast(LEAST, LOW);
+        self.set_limit();
+    }
+
+    /// Makes `SIZE` the greatest index, if it is positive for the host too.
+    pub(super) fn set_limit(&mut self) {
         self.asm.mov(ROOM, SIZE);
         self.asm.shift_right(ROOM, 31);
         self.slow_if(When::NotZero);
-        self.asm.broadcast(LEAST, LOW);
         self.asm.broadcast(LIMIT, SIZE);
     }
 
@@ -89,6 +95,7 @@ impl Stub<'_> {
         match self.access.base {
             Base::Sgprs(base) => self.asm.load64(ORIGIN, WAVE, (offset_of!(Wave, sgpr) + 4 * base) as i32),
             Base::Lds { .. } => self.asm.mov(ORIGIN, START),
+            Base::Interleaved(_) => unreachable!("it has a window of its own"),
             Base::None => {
                 self.asm.load32(ORIGIN, SITE, Site::START as i32 + 4);
                 self.asm.broadcast(HIGH, ORIGIN);
@@ -98,7 +105,7 @@ impl Stub<'_> {
         self.asm.add(ORIGIN, self.access.offset + self.access.apart.map_or(0, |apart| apart.min(0)));
     }
 
-    /// Loads EXEC and the lanes' indices, and gives up if an active lane is not in the allocation.
+    /// Loads EXEC and the lanes' indices, and finds the active lanes that are not in the allocation.
     fn find_indices(&mut self) {
         for chunk in 0..COUNT {
             let (mask, index) = (Stub::active(chunk), Stub::index(chunk));
@@ -114,8 +121,6 @@ impl Stub<'_> {
                 self.asm.k(MaskOp::Or, OUTSIDE, OUTSIDE, MOVING);
             }
         }
-        self.asm.k_test(OUTSIDE);
-        self.slow_if(When::NotZero);
     }
 
     /// The indices of a chunk's lanes.
