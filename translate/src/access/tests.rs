@@ -358,7 +358,9 @@ fn atomics_that_meet() {
                     let old = u64::from_le_bytes(bytes);
                     world.view.store(at, &f(old, a, bits).to_le_bytes()[..4 * registers]).unwrap();
                     for k in 0..registers {
-                        dst.map(|dst: usize| want.vgpr[dst + k][i] = (old >> (32 * k)) as u32);
+                        if let Some(dst) = dst {
+                            want.vgpr[dst + k][i] = (old >> (32 * k)) as u32;
+                        }
                     }
                 }
                 let expected = world.bytes();

@@ -245,7 +245,10 @@ impl Stub<'_> {
                 self.asm.v1(op::VMOVDQA32, data, Rm::Mem(row));
                 self.asm.store_lanes(Mem::At(CHUNKS[chunk as usize], 0), mask, data);
             } else {
-                self.asm.store_lanes(row, mask, data);
+                // Whole: what a masked store writes is not forwarded to the loads behind it.
+                self.asm.v1(op::VMOVDQA32, ADDRESSES, Rm::Mem(row));
+                self.asm.merge(op::VMOVDQA32, ADDRESSES, mask, data);
+                self.asm.store(row, ADDRESSES);
             }
         }
         self.succeed();
