@@ -71,6 +71,8 @@ pub struct Context<'a> {
     pub host: u32,
     /// The LDS as if it were an allocation.
     pub lds: Site,
+    /// What buffer instructions hit last in scratch, which is one range for all of them.
+    pub scratch: Site,
     /// The first bad lane of the access that faulted.
     pub bad: Option<Bad>,
 }
@@ -81,7 +83,7 @@ impl<'a> Context<'a> {
     pub fn new(limit: u64, env: &'a Env<'a>, sites: &'a mut [Site], host: u32) -> Context<'a> {
         let first_site = sites.as_mut_ptr();
         let lds = Site::of(env.lds.as_ptr().expose_provenance() as u64, env.lds.size().into());
-        Context { limit, env, sites, first_site, host, lds, bad: None }
+        Context { limit, env, sites, first_site, host, lds, scratch: Site::default(), bad: None }
     }
 }
 

@@ -240,6 +240,9 @@ impl Rows<'_> {
     }
 }
 
+/// Scratch offsets that are looked at for all lanes together are less.
+pub const SWIZZLE_LIMIT: u32 = 1 << 24;
+
 /// Scratch offsets as the dwords of 64 lanes interleave: byte `x` of lane `i` is at `x / 4 * 256 + i * 4 + x % 4`,
 /// where `x` is `row[i] + add`. None if an active lane's offset is large, or its `bytes` are more than a dword or misaligned.
 ///
@@ -247,12 +250,11 @@ impl Rows<'_> {
 /// The features of `L` are enabled.
 #[inline(always)]
 pub(super) unsafe fn swizzle<L: Level>(row: &Row, add: u32, exec: u64, bytes: u32) -> Option<Row> {
-    const LIMIT: u32 = 1 << 24;
-    if add >= LIMIT || bytes > 4 {
+    if add >= SWIZZLE_LIMIT || bytes > 4 {
         return None;
     }
     // SAFETY: the caller enabled the features.
-    if unsafe { (L::outside(row, 0, LIMIT - 1) | L::misaligned(row, add, bytes - 1)) & exec != 0 } {
+    if unsafe { (L::outside(row, 0, SWIZZLE_LIMIT - 1) | L::misaligned(row, add, bytes - 1)) & exec != 0 } {
         return None;
     }
     let mut lo = [0; 64];

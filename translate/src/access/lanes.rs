@@ -383,8 +383,11 @@ mod x86 {
             for i in 0..4 {
                 // SAFETY: sixteen dwords from 16·i are inside of both rows, and the caller enabled AVX-512.
                 unsafe {
-                    let v = _mm512_loadu_si512(from.as_ptr().add(i * 16).cast());
-                    _mm512_mask_storeu_epi32(to.as_mut_ptr().add(i * 16).cast(), (mask >> (i * 16)) as u16, v);
+                    let (to, from) = (to.as_mut_ptr().add(i * 16), from.as_ptr().add(i * 16));
+                    // Whole: what a masked store writes is not forwarded to the loads behind it.
+                    let old = _mm512_loadu_si512(to.cast());
+                    let new = _mm512_mask_loadu_epi32(old, (mask >> (i * 16)) as u16, from.cast());
+                    _mm512_storeu_si512(to.cast(), new);
                 }
             }
         }

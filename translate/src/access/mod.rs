@@ -21,6 +21,7 @@ mod flat;
 mod float;
 mod image;
 mod image_sample;
+mod lane_move;
 mod lanes;
 mod mubuf;
 mod pieces;
@@ -30,7 +31,8 @@ mod smem;
 pub(crate) mod tests;
 mod typed;
 
-pub use address::Site;
+pub use address::{SWIZZLE_LIMIT, Site};
+pub use lane_move::{Base, Half, Interleaved, LaneMove, Small};
 
 use address::{Rows, Spot};
 use atomic::Atomic;
@@ -71,61 +73,6 @@ pub struct ScalarLoad {
     pub count: usize,
 }
 
-/// What the VGPRs of a [`LaneMove`]'s address hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Base {
-    /// Addresses, as pairs.
-    None,
-    /// Offsets from an SGPR pair.
-    Sgprs(usize),
-    /// Offsets in LDS, which is what its site says. `by_m0`: M0 limits it.
-    Lds {
-        /// Whether M0 is a limit.
-        by_m0: bool,
-    },
-}
-
-/// Which half of a register a byte or word goes to or comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Half {
-    /// Bits 0 to 15.
-    Low,
-    /// Bits 16 to 31.
-    High,
-}
-
-/// A byte or word in memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Small {
-    /// 1 or 2.
-    pub bytes: i32,
-    /// How a load fills the bits above it.
-    pub signed: bool,
-    /// The half that is its place, if that is not all of the register; a load keeps the other one.
-    pub half: Option<Half>,
-}
-
-/// A load or store of a byte, a word, or one to four dwords a lane at addresses in VGPRs.
-#[derive(Clone, Copy, Debug)]
-pub struct LaneMove {
-    /// The VGPR of the address: a pair, or one that is added to `base`.
-    pub address: usize,
-    /// What is added to it.
-    pub base: Base,
-    /// Bytes that are added to it.
-    pub offset: i32,
-    /// The first VGPR loaded or stored.
-    pub data: usize,
-    /// How many: 1 to 4.
-    pub dwords: usize,
-    /// Of two dwords that a load has not side by side: how many bytes the second is from the first.
-    pub apart: Option<i32>,
-    /// A byte or word instead of a dword.
-    pub small: Option<Small>,
-    /// Which it is.
-    pub store: bool,
-}
-
 /// The first bad lane of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bad {
@@ -156,40 +103,6 @@ impl Access {
     /// What it is, if it is a plain load of SGPRs.
     pub fn scalar_load(&self) -> Option<ScalarLoad> {
         smem::plain_load(self.run, &self.fields)
-    }
-
-    /// Whether it is a plain move from or to LDS.
-    pub fn is_in_lds(&self) -> bool {
-        self.fields.linear == Linear::Lds
-    }
-
-    /// What it is, if it is a plain move.
-    pub fn lane_move(&self) -> Option<LaneMove> {
-        let f = &self.fields;
-        let (form, store) = match f.action {
-            Action::Load(form, _) => (form, false),
-            Action::Store(form, _) => (form, true),
-            _ => return None,
-        };
-        let second = f.second.map(|second| second.offset as i32 - f.offset);
-        let small = form.small();
-        let (dwords, apart) = match (form, second) {
-            (_, None) if small.is_some() => (1, None),
-            (Form::B32, None) => (1, None),
-            (Form::B64, None) => (2, None),
-            (Form::B96, None) => (3, None),
-            (Form::B128, None) => (4, None),
-            (Form::B32, Some(4)) if !store => (2, None),
-            (Form::B32, Some(apart)) if !store => (2, Some(apart)),
-            _ => return None,
-        };
-        let base = match (f.linear, f.base) {
-            (Linear::No, _) => return None,
-            (Linear::Lds, _) => Base::Lds { by_m0: f.generation < Gen::Gfx9 },
-            (Linear::Memory, Scalar::Register(base)) => Base::Sgprs(base),
-            (Linear::Memory, _) => Base::None,
-        };
-        Some(LaneMove { address: f.address, base, offset: f.offset, data: f.data, dwords, apart, small, store })
     }
 
     /// The VGPRs that [`Access::run`] may write.
@@ -323,6 +236,8 @@ enum Linear {
     Memory,
     /// In LDS.
     Lds,
+    /// In scratch, if the V# says so.
+    Interleaved,
 }
 
 impl Fields {

@@ -11,7 +11,7 @@ use super::cell::Form;
 use super::lanes::{Level, levels};
 use super::pieces::Unit;
 use super::select::{Selected, What, action, nothing, scalar, sgpr, to_lds, vgpr};
-use super::{Action, Bad, Fields, Run, Scalar, ZERO, typed};
+use super::{Action, Bad, Fields, Linear, Run, Scalar, ZERO, typed};
 use gcnjit_isa::{Gen, Inst, Mubuf, Target};
 use gcnjit_rt::{Env, Row, Wave};
 use std::mem::MaybeUninit;
@@ -38,7 +38,11 @@ pub(super) fn select(op: Mubuf, inst: &Inst, target: Target) -> Selected {
         return Ok((by_lane, fields(inst, generation, action, data)?));
     }
     let (action, data) = action(what, inst.src[3], inst.dst[0])?;
-    Ok((pick(), fields(inst, generation, action, data)?))
+    let mut f = fields(inst, generation, action, data)?;
+    if matches!(f.action, Action::Load(..) | Action::Store(..)) && !mem.addr64 && !mem.idxen {
+        f.linear = Linear::Interleaved;
+    }
+    Ok((pick(), f))
 }
 
 /// The fields of an access to a buffer.
@@ -170,7 +174,7 @@ impl Buffer {
 
     /// The layout of scratch: dword after dword of all 64 lanes, limited in bytes.
     #[inline(always)]
-    fn interleaves_lanes(&self) -> bool {
+    pub(super) fn interleaves_lanes(&self) -> bool {
         self.add_tid && self.swizzle && self.index_stride == 64 && self.element == 4 && self.stride == 0
     }
 

@@ -317,6 +317,65 @@ fn atomics() {
     }
 }
 
+/// Kinds that lanes do together where they meet, in both sizes.
+const TOGETHER: [(Flat, Flat, fn(u64, u64, u32) -> u64); 8] = {
+    const fn signed(x: u64, bits: u32) -> i64 {
+        (x << (64 - bits)) as i64 >> (64 - bits)
+    }
+    [
+        (Flat::flat_atomic_add, Flat::flat_atomic_add_x2, |m, a, _| m.wrapping_add(a)),
+        (Flat::flat_atomic_sub, Flat::flat_atomic_sub_x2, |m, a, _| m.wrapping_sub(a)),
+        (Flat::flat_atomic_and, Flat::flat_atomic_and_x2, |m, a, _| m & a),
+        (Flat::flat_atomic_or, Flat::flat_atomic_or_x2, |m, a, _| m | a),
+        (Flat::flat_atomic_umin, Flat::flat_atomic_umin_x2, |m, a, _| m.min(a)),
+        (Flat::flat_atomic_umax, Flat::flat_atomic_umax_x2, |m, a, _| m.max(a)),
+        (Flat::flat_atomic_smin, Flat::flat_atomic_smin_x2, |m, a, n| if signed(m, n) < signed(a, n) { m } else { a }),
+        (Flat::flat_atomic_smax, Flat::flat_atomic_smax_x2, |m, a, n| if signed(m, n) > signed(a, n) { m } else { a }),
+    ]
+};
+
+#[test]
+fn atomics_that_meet() {
+    let places: [fn(u32) -> u32; 4] = [|i| hash(i) % 5 * 8, |_| 1024, |i| 8 * i, |i| if i < 20 { 8 * i } else { 64 }];
+    let world = World::new();
+    let initial = world.bytes();
+    for ((op, wide, f), bits) in TOGETHER.into_iter().flat_map(|kind| [(kind, 32), (kind, 64)]) {
+        let registers = bits as usize / 32;
+        for (place, exec) in places.into_iter().flat_map(|place| EXECS.map(|exec| (place, exec))) {
+            // The result in registers of its own, of the data, and of the address.
+            for dst in [None, Some(20), Some(10), Some(2)] {
+                world.set_bytes(&initial);
+                let mut got = wave(exec);
+                set_addresses(&mut got, 2, |i| world.data + u64::from(place(i as u32)));
+                let mut want = got.clone();
+                for i in (0..64).filter(|i| exec >> i & 1 != 0) {
+                    let value = |first: usize| {
+                        (0..registers).rev().fold(0, |value, k| value << 32 | u64::from(got.vgpr[first + k][i]))
+                    };
+                    let (at, a) = (world.data + u64::from(place(i as u32)), value(10));
+                    let mut bytes = [0; 8];
+                    world.view.read(at, &mut bytes[..4 * registers]).unwrap();
+                    let old = u64::from_le_bytes(bytes);
+                    world.view.store(at, &f(old, a, bits).to_le_bytes()[..4 * registers]).unwrap();
+                    for k in 0..registers {
+                        if let Some(dst) = dst {
+                            want.vgpr[dst + k][i] = (old >> (32 * k)) as u32;
+                        }
+                    }
+                }
+                let expected = world.bytes();
+                world.set_bytes(&initial);
+                let to = dst.map_or(N, |dst| v(dst as u8));
+                let mem = Mem { glc: dst.is_some(), ..Mem::default() };
+                let atomic = inst(Op::Flat(if bits == 64 { wide } else { op }), to, [v(2), v(10), N], mem);
+                let access = Access::new(&atomic, 0, Target::Gfx900).unwrap();
+                access.run(&mut got, &world.env(Target::Gfx900), &mut Site::default()).unwrap();
+                assert!(got.vgpr == want.vgpr && world.bytes() == expected, "{op:?} {bits} {exec:#x} {dst:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn wide_atomics() {
     let world = World::new();

@@ -140,18 +140,14 @@ pub unsafe extern "C" fn blend(to: *mut u32, from: *const u32, mask: u64) {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f")]
 unsafe fn blend_masked(to: *mut u32, from: *const u32, mask: u64) {
-    use std::arch::x86_64::{_mm512_loadu_si512, _mm512_mask_storeu_epi32, _mm512_storeu_si512};
+    use std::arch::x86_64::{_mm512_loadu_si512, _mm512_mask_loadu_epi32, _mm512_storeu_si512};
     for chunk in 0..4 {
         // SAFETY: sixteen dwords from 16·chunk are inside of both rows.
         unsafe {
-            let (to, lanes) = (to.add(16 * chunk), (mask >> (16 * chunk)) as u16);
-            let value = _mm512_loadu_si512(from.add(16 * chunk).cast());
-            // A store without a mask can be forwarded to the loads behind it.
-            if lanes == u16::MAX {
-                _mm512_storeu_si512(to.cast(), value);
-            } else {
-                _mm512_mask_storeu_epi32(to.cast(), lanes, value);
-            }
+            let (to, from) = (to.add(16 * chunk), from.add(16 * chunk));
+            // Whole: what a masked store writes is not forwarded to the loads behind it.
+            let old = _mm512_loadu_si512(to.cast());
+            _mm512_storeu_si512(to.cast(), _mm512_mask_loadu_epi32(old, (mask >> (16 * chunk)) as u16, from.cast()));
         }
     }
 }
@@ -220,7 +216,10 @@ pub unsafe extern "C" fn access(
 ) -> u32 {
     // SAFETY: the caller's contract; translated code holds no references, so these are unique while the call lasts.
     let (wave, context, access) = unsafe { (&mut *wave, &mut *context, &*access) };
-    let site = &mut context.sites[site as usize];
+    let site = match access.is_in_scratch(wave) {
+        true => &mut context.scratch,
+        false => &mut context.sites[site as usize],
+    };
     match access.run(wave, context.env, site) {
         Ok(()) => 0,
         Err(bad) => {

@@ -356,6 +356,8 @@ impl Lower<'_, '_> {
         };
         let site = if self.block.accesses[index].is_in_lds() {
             self.fb.ins().iadd_imm_s(self.context, offset_of!(Context, lds) as i64)
+        } else if self.block.accesses[index].may_be_in_scratch() {
+            self.fb.ins().iadd_imm_s(self.context, offset_of!(Context, scratch) as i64)
         } else {
             let first = offset_of!(Context, first_site) as i32;
             let sites = self.fb.ins().load(I64, MemFlagsData::trusted(), self.context, first);

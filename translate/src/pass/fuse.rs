@@ -464,7 +464,10 @@ impl<'a> Builder<'a> {
     }
 
     fn access(&mut self, number: usize) -> Option<()> {
-        let access = self.context.block.accesses[number].lane_move().filter(|access| access.small.is_none())?;
+        let access = self.context.block.accesses[number].lane_move()?;
+        if access.small.is_some() || matches!(access.base, Base::Interleaved(_)) {
+            return None;
+        }
         if self.stored && !access.store || self.accesses.len() == ACCESSES || self.reads_written(&access) {
             return None;
         }
@@ -501,7 +504,7 @@ impl<'a> Builder<'a> {
         match access.base {
             Base::Sgprs(base) => written(base) || written(base + 1),
             Base::Lds { by_m0 } => by_m0 && written(reg::M0),
-            Base::None => false,
+            Base::None | Base::Interleaved(_) => false,
         }
     }
 

@@ -40,6 +40,8 @@ pub enum Gpr {
     R10 = 10,
     /// Free within a chunk.
     R11 = 11,
+    /// The stack. It is no base of addresses.
+    Rsp = 4,
 }
 
 impl Gpr {
@@ -362,6 +364,11 @@ impl Asm {
         self.evex(op, from.0, 0, Rm::Mem(to), K(0), false, None);
     }
 
+    /// Lanes of a mask that have any of some bits.
+    pub fn test_in(&mut self, result: K, mask: K, first: Zmm, bits: impl Into<Rm>) {
+        self.evex(op::VPTESTMD, result.0, first.0, bits.into(), mask, false, None);
+    }
+
     /// The low dword of a general register in all lanes.
     pub fn broadcast(&mut self, to: Zmm, from: Gpr) {
         let row = Evex { map: M0F38, prefix: P66, wide: W0, opcode: 0x7c, tuple: Tuple::One };
@@ -571,6 +578,12 @@ impl Asm {
         self.bit_scan(0xbc, to, from);
     }
 
+    /// The same of 64 bits.
+    pub fn lowest_one64(&mut self, to: Gpr, from: Gpr) {
+        let (to, from) = (to as u8, from as u8);
+        self.code.extend([0x48 | to >> 3 << 2 | from >> 3, 0x0f, 0xbc, 0xc0 | (to & 7) << 3 | from & 7]);
+    }
+
     /// The number of the highest one.
     pub fn highest_one(&mut self, to: Gpr, from: Gpr) {
         self.bit_scan(0xbd, to, from);
@@ -615,6 +628,45 @@ impl Asm {
     pub fn shift_left(&mut self, register: Gpr, by: u8) {
         let register = register as u8;
         self.code.extend([0x48 | register >> 3, 0xc1, 0xe0 | register & 7, by]);
+    }
+
+    /// Keeps some of the low 32 bits; the upper ones become 0.
+    pub fn and32(&mut self, register: Gpr, bits: u32) {
+        let register = register as u8;
+        self.code.extend([0x40 | register >> 3, 0x81, 0xe0 | register & 7]);
+        self.code.extend(bits.to_le_bytes());
+    }
+
+    /// Compares the low 32 bits with a constant.
+    pub fn compare32(&mut self, register: Gpr, value: u32) {
+        let register = register as u8;
+        self.code.extend([0x40 | register >> 3, 0x81, 0xf8 | register & 7]);
+        self.code.extend(value.to_le_bytes());
+    }
+
+    /// Clears the lowest one, setting flags.
+    pub fn clear_lowest_one(&mut self, register: Gpr) {
+        let register = register as u8;
+        let p0 = 1 << 7 | 1 << 6 | (register >> 3 ^ 1) << 5 | M0F38;
+        self.code.extend([0xc4, p0, 1 << 7 | (!register & 15) << 3, 0xf3, 0xc8 | register & 7]);
+    }
+
+    /// Loads the dword of a number from the first one's address and an offset; the upper bits become 0.
+    pub fn load32_of(&mut self, to: Gpr, base: Gpr, number: Gpr, offset: i32) {
+        let (to, base, number) = (to as u8, base as u8, number as u8);
+        let rex = 0x40 | to >> 3 << 2 | number >> 3 << 1 | base >> 3;
+        self.code.extend([rex, 0x8b, 0x84 | (to & 7) << 3, 2 << 6 | (number & 7) << 3 | base & 7]);
+        self.code.extend(offset.to_le_bytes());
+    }
+
+    /// Stores the low byte or word of a register to the sum of two.
+    pub fn store_small(&mut self, bytes: i32, base: Gpr, index: Gpr, from: Gpr) {
+        let (base, index, from) = (base as u8, index as u8, from as u8);
+        if bytes == 2 {
+            self.code.push(0x66);
+        }
+        let (rex, opcode) = (0x40 | from >> 3 << 2 | index >> 3 << 1 | base >> 3, if bytes == 2 { 0x89 } else { 0x88 });
+        self.code.extend([rex, opcode, 0x44 | (from & 7) << 3, (index & 7) << 3 | base & 7, 0]);
     }
 
     /// Shifts a register right, bringing in zeros.

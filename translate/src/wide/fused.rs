@@ -596,6 +596,7 @@ impl<'p, 'a> Lanes<'p, 'a> {
         match self.access.base {
             Base::Sgprs(base) => self.asm().load64(PLACE, WAVE, (offset_of!(Wave, sgpr) + 4 * base) as i32),
             Base::Lds { .. } => self.asm().load64(PLACE, SITE, start),
+            Base::Interleaved(_) => unreachable!("these are not fused"),
             Base::None => {
                 self.asm().low_dword(PLACE, high);
                 self.asm().shift_left(PLACE, 32);

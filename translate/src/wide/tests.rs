@@ -293,6 +293,20 @@ fn lanes_in_memory() {
         asm.store_narrow(op::VPMOVDW, Mem::At(Gpr::Rcx, 32), Zmm(1));
         asm.v1(op::VPMOVZXBD, Zmm(2), Rm::Mem(Mem::At(Gpr::Rcx, 16)));
         asm.shift_right(Gpr::R9, 32);
+        asm.test_in(K(5), K(2), Zmm(25), Zmm(3));
+        asm.and32(Gpr::Rax, 0xbfff_0000);
+        asm.compare32(Gpr::R10, 64);
+        asm.clear_lowest_one(Gpr::R9);
+        asm.clear_lowest_one(Gpr::Rdx);
+        asm.load32_of(Gpr::Rax, Gpr::R11, Gpr::R10, 4);
+        asm.load32_of(Gpr::Rdx, Gpr::Rdi, Gpr::R10, 0x100);
+        asm.store_small(1, Gpr::Rcx, Gpr::Rax, Gpr::Rdx);
+        asm.store_small(1, Gpr::R9, Gpr::R10, Gpr::Rsi);
+        asm.store_small(2, Gpr::Rcx, Gpr::Rax, Gpr::Rdx);
+        asm.lowest_one64(Gpr::R10, Gpr::R9);
+        asm.mov(Gpr::R11, Gpr::Rsp);
+        asm.sub(Gpr::Rsp, 256);
+        asm.add(Gpr::Rsp, 256);
     });
     let expected = [
         "vpgatherdd zmm0{k5},[rcx+zmm25+8]",
@@ -305,6 +319,20 @@ fn lanes_in_memory() {
         "vpmovdw [rcx+20h],zmm1",
         "vpmovzxbd zmm2,[rcx+10h]",
         "shr r9,20h",
+        "vptestmd k5{k2},zmm25,zmm3",
+        "and eax,0BFFF0000h",
+        "cmp r10d,40h",
+        "blsr r9,r9",
+        "blsr rdx,rdx",
+        "mov eax,[r11+r10*4+4]",
+        "mov edx,[rdi+r10*4+100h]",
+        "mov [rcx+rax],dl",
+        "mov [r9+r10],sil",
+        "mov [rcx+rax],dx",
+        "bsf r10,r9",
+        "mov r11,rsp",
+        "sub rsp,100h",
+        "add rsp,100h",
     ];
     assert_eq!(lines, expected);
 }

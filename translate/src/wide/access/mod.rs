@@ -1,12 +1,14 @@
 //! Loads and stores of a byte, a word, or one or two dwords a lane (two side by side, or of a load at two places), all in
 //! the allocation that the instruction hit last. Cases that cost less are tried first: all lanes are active, and their
 //! addresses are side by side; or come in runs of sixteen (or, of a load, sixteen times the same); or only some are
-//! active, and the dwords of those among sixteen are where they would be in a run; or lanes are anywhere (`spread`).
+//! active, and the dwords of those among sixteen are where they would be in a run; or lanes are anywhere (`spread`), as
+//! they always are in scratch (`interleaved`).
 //!
 //! `fn(wave: *mut Wave, site: *mut Site) -> u32`: 0 if it is done; else nothing has happened, and the general way
 //! has to be gone ([`crate::libcall::access`]). Addresses are checked first, and data is moved afterwards, in the order
 //! of lanes.
 
+mod interleaved;
 mod small;
 pub(super) mod spread;
 #[cfg(test)]
@@ -61,16 +63,19 @@ pub fn emit(asm: &mut Asm, access: &LaneMove) -> usize {
     let offset = asm.function();
     let mut stub = Stub { asm, access, slow: Vec::new(), other: Vec::new() };
     let partial = stub.check_site();
-    stub.one_run();
-    if access.small.is_some() {
+    if let Base::Interleaved(resource) = access.base {
+        stub.check_resource(&resource);
         stub.other.extend(partial);
     } else {
-        stub.runs();
-        stub.parts_of_runs(partial);
+        stub.one_run();
+        if access.small.is_some() {
+            stub.other.extend(partial);
+        } else {
+            stub.runs();
+            stub.parts_of_runs(partial);
+        }
     }
-    if stub.can_spread() {
-        stub.spread();
-    }
+    stub.spread();
     stub.give_up();
     offset
 }
@@ -240,7 +245,10 @@ impl Stub<'_> {
                 self.asm.v1(op::VMOVDQA32, data, Rm::Mem(row));
                 self.asm.store_lanes(Mem::At(CHUNKS[chunk as usize], 0), mask, data);
             } else {
-                self.asm.store_lanes(row, mask, data);
+                // Whole: what a masked store writes is not forwarded to the loads behind it.
+                self.asm.v1(op::VMOVDQA32, ADDRESSES, Rm::Mem(row));
+                self.asm.merge(op::VMOVDQA32, ADDRESSES, mask, data);
+                self.asm.store(row, ADDRESSES);
             }
         }
         self.succeed();
@@ -303,6 +311,7 @@ impl Stub<'_> {
         match self.access.base {
             Base::Sgprs(base) => self.asm.load64(SIZE, WAVE, (offset_of!(Wave, sgpr) + 4 * base) as i32),
             Base::Lds { .. } => self.asm.load64(SIZE, SITE, Site::START as i32),
+            Base::Interleaved(_) => unreachable!("there are no runs to be found"),
             Base::None => {
                 self.asm.low_dword(SIZE, HIGH_HALF);
                 self.asm.shift_left(SIZE, 32);
@@ -430,6 +439,7 @@ impl Stub<'_> {
         match self.access.base {
             Base::Sgprs(base) => self.asm.load64(to, WAVE, (offset_of!(Wave, sgpr) + 4 * base) as i32),
             Base::Lds { .. } => self.asm.load64(to, SITE, Site::START as i32),
+            Base::Interleaved(_) => unreachable!("there are no runs to be found"),
             Base::None => {
                 self.asm.load32(to, WAVE, row(self.access.address + 1) + part);
                 self.asm.shift_left(to, 32);

@@ -1,9 +1,9 @@
 //! Bytes and words: widened when they are loaded, cut when they are stored.
 
-use super::spread::DATA;
-use super::{CHUNK, SIZE, Stub, WAVE};
+use super::spread::{DATA, ORIGIN};
+use super::{CHUNK, COUNT, EXEC, SIZE, Stub, WAVE};
 use crate::access::{Half, Small};
-use crate::wide::asm::{Mem, Rm, ShiftBy, When, Zmm, op};
+use crate::wide::asm::{Gpr, Mem, Rm, ShiftBy, When, Zmm, op};
 use crate::wide::registers::row;
 
 /// What the register holds.
@@ -15,6 +15,16 @@ const PART: Zmm = Zmm(2);
 const NEAREST: Zmm = Zmm(3);
 const BEFORE: Zmm = Zmm(4);
 const LAST: Zmm = Zmm(6);
+/// Bytes of a row of indices; where one is on the stack.
+const ROW: i32 = CHUNK * COUNT;
+const INDICES: Gpr = Gpr::R11;
+/// Lanes that are still to be stored, the next one, its index and its data.
+const REST: Gpr = Gpr::R9;
+const LANE: Gpr = Gpr::R10;
+const PLACE: Gpr = Gpr::Rax;
+const VALUE: Gpr = Gpr::Rdx;
+/// Lanes that are stored in a turn of a loop, if all are active.
+const AT_ONCE: i32 = 8;
 /// VPTERNLOGD: bits of the second where the first has ones, else of the third.
 const SELECT: u8 = 0xca;
 
@@ -65,6 +75,53 @@ impl Stub<'_> {
         self.asm.v1(op::VMOVDQA32, OLD, Rm::Mem(register));
         self.asm.merge(op::VMOVDQA32, OLD, Stub::active(chunk), DATA);
         self.asm.store(register, OLD);
+    }
+
+    /// Stores the active lanes one after the other, wherever they are: there is no instruction that scatters less than a
+    /// dword.
+    pub(super) fn scatter_small(&mut self, small: Small) {
+        self.asm.sub(Gpr::Rsp, ROW);
+        self.asm.mov(INDICES, Gpr::Rsp);
+        for chunk in 0..COUNT {
+            self.asm.store_unaligned(Mem::At(INDICES, CHUNK * chunk), Stub::index(chunk));
+        }
+        // Both halves may have been written apart and just now.
+        self.asm.load32(REST, WAVE, EXEC);
+        self.asm.load32(VALUE, WAVE, EXEC + 4);
+        self.asm.shift_left(VALUE, 32);
+        self.asm.or_register(REST, VALUE);
+        let none = self.asm.jump(When::Zero);
+        // All ones and one more are zero.
+        self.asm.mov(LANE, REST);
+        self.asm.add(LANE, 1);
+        let all = self.asm.jump(When::Zero);
+        let top = self.asm.here();
+        self.asm.lowest_one64(LANE, REST);
+        self.store_lane(small, 0);
+        self.asm.clear_lowest_one(REST);
+        self.asm.jump_back(When::NotZero, top);
+        let done = self.asm.jump_always();
+        self.asm.bind(all);
+        let top = self.asm.here();
+        for lane in 0..AT_ONCE {
+            self.store_lane(small, lane);
+        }
+        self.asm.add(LANE, AT_ONCE);
+        self.asm.compare32(LANE, 64);
+        self.asm.jump_back(When::NotZero, top);
+        self.asm.bind(none);
+        self.asm.bind(done);
+        self.asm.add(Gpr::Rsp, ROW);
+    }
+
+    /// Stores the lane so many behind `LANE`.
+    fn store_lane(&mut self, small: Small, further: i32) {
+        self.asm.load32_of(PLACE, INDICES, LANE, 4 * further);
+        self.asm.load32_of(VALUE, WAVE, LANE, row(self.access.data) + 4 * further);
+        if small.half == Some(Half::High) {
+            self.asm.shift_right(VALUE, 16);
+        }
+        self.asm.store_small(small.bytes, ORIGIN, PLACE, VALUE);
     }
 
     /// Of a load to one half, puts the data there and the other half beside it.

@@ -11,16 +11,16 @@ use gcnjit_rt::Wave;
 use std::mem::offset_of;
 
 /// Where lanes' indices count from.
-const ORIGIN: Gpr = Gpr::Rcx;
+pub(super) const ORIGIN: Gpr = Gpr::Rcx;
 /// Where the allocation starts.
-const START: Gpr = Gpr::Rdx;
+pub(super) const START: Gpr = Gpr::Rdx;
 /// The low half of an address whose index is 0, and the greatest index.
 const LEAST: Zmm = Zmm(16);
-const LIMIT: Zmm = Zmm(17);
+pub(super) const LIMIT: Zmm = Zmm(17);
 /// The lanes to be moved, which gathers and scatters clear.
-const MOVING: K = K(5);
+pub(super) const MOVING: K = K(5);
 /// Lanes that are not in the allocation.
-const OUTSIDE: K = K(6);
+pub(super) const OUTSIDE: K = K(6);
 /// Data on its way.
 pub(super) const DATA: Zmm = Zmm(0);
 const SECOND: Zmm = Zmm(1);
@@ -28,24 +28,25 @@ const SECOND: Zmm = Zmm(1);
 pub(in crate::wide) const GREATER: u8 = 6;
 
 impl Stub<'_> {
-    /// Whether lanes may be anywhere: there are no scattered stores of less than a dword.
-    pub(super) fn can_spread(&self) -> bool {
-        !(self.access.store && self.access.small.is_some())
-    }
-
     /// The last case.
     pub(super) fn spread(&mut self) {
         for jump in std::mem::take(&mut self.other) {
             self.asm.bind(jump);
         }
-        self.find_window();
-        self.find_indices();
-        for chunk in 0..COUNT {
-            match self.access.small {
-                Some(small) => self.gather_small(small, chunk),
-                None if self.access.store => self.scatter(chunk),
-                None => self.gather_dwords(chunk),
-            }
+        if let Base::Interleaved(resource) = self.access.base {
+            self.find_window_of(&resource);
+            self.find_interleaved(&resource);
+        } else {
+            self.find_window();
+            self.find_indices();
+        }
+        self.asm.k_test(OUTSIDE);
+        self.slow_if(When::NotZero);
+        match (self.access.small, self.access.store) {
+            (Some(small), true) => self.scatter_small(small),
+            (Some(small), false) => (0..COUNT).for_each(|chunk| self.gather_small(small, chunk)),
+            (None, true) => (0..COUNT).for_each(|chunk| self.scatter(chunk)),
+            (None, false) => (0..COUNT).for_each(|chunk| self.gather_dwords(chunk)),
         }
         self.succeed();
     }
@@ -66,7 +67,15 @@ impl Stub<'_> {
         self.slow.extend(outside);
     }
 
-    /// Loads EXEC and the lanes' indices, and gives up if an active lane is not in the allocation.
+    /// Makes `SIZE` the greatest index, if it is positive for the host too.
+    pub(super) fn set_limit(&mut self) {
+        self.asm.mov(ROOM, SIZE);
+        self.asm.shift_right(ROOM, 31);
+        self.slow_if(When::NotZero);
+        self.asm.broadcast(LIMIT, SIZE);
+    }
+
+    /// Loads EXEC and the lanes' indices, and finds the active lanes that are not in the allocation.
     fn find_indices(&mut self) {
         for chunk in 0..COUNT {
             let (mask, index) = (Stub::active(chunk), Stub::index(chunk));
@@ -82,8 +91,6 @@ impl Stub<'_> {
                 self.asm.k(MaskOp::Or, OUTSIDE, OUTSIDE, MOVING);
             }
         }
-        self.asm.k_test(OUTSIDE);
-        self.slow_if(When::NotZero);
     }
 
     /// The indices of a chunk's lanes.
@@ -191,6 +198,7 @@ impl Window {
         match access.base {
             Base::Sgprs(base) => asm.load64(self.origin, WAVE, (offset_of!(Wave, sgpr) + 4 * base) as i32),
             Base::Lds { .. } => asm.mov(self.origin, self.start),
+            Base::Interleaved(_) => unreachable!("it has a window of its own"),
             Base::None => {
                 asm.load32(self.origin, site, at + Site::START as i32 + 4);
                 asm.broadcast(self.high, self.origin);

@@ -4,8 +4,8 @@
 use crate::access::tests::{EXECS, LOADS, N, SIZE, STORES, World, hash, inst, layouts, s, v, wave};
 use crate::access::{Access, Site};
 use crate::wide::asm::Asm;
-use gcnjit_isa::{Ds, Flat, Mem, Op, Operand, Target};
-use gcnjit_rt::Wave;
+use gcnjit_isa::{Ds, Flat, Mem, Mubuf, Op, Operand, Target};
+use gcnjit_rt::{Row, Wave};
 use memmap2::{Mmap, MmapMut};
 
 const LDS_SIZE: u64 = 4096;
@@ -74,24 +74,14 @@ impl Case<'_> {
     fn agrees(&self, world: &World, function: &Function, offsets: &[i64; 64], exec: u64) -> bool {
         let (start, size) =
             if self.lds { (world.lds.as_ptr().expose_provenance() as u64, LDS_SIZE) } else { (world.data, SIZE) };
-        let mut before = wave(exec);
-        (self.set)(&mut before, start, offsets);
-        let (mut general, mut after, memory) = (before.clone(), before.clone(), world.bytes());
-        let result = self.access.run(&mut general, &world.env(Target::Gfx900), &mut Site::default());
-        let expected = world.bytes();
-        world.set_bytes(&memory);
-        let done = function.run(&mut after, &mut Site::of(start, size));
-        let good = if done {
-            result.is_ok() && after.vgpr == general.vgpr && world.bytes() == expected
-        } else {
-            after.vgpr == before.vgpr && world.bytes() == memory
-        };
-        assert!(good, "{:?} {offsets:?} {exec:#x}", self.access.lane_move());
-        done
+        let mut wave = wave(exec);
+        (self.set)(&mut wave, start, offsets);
+        let what = format!("{:?} {offsets:?} {exec:#x}", self.access.lane_move());
+        compare(world, &self.access, function, &wave, Site::of(start, size), &what)
     }
 
     /// Lanes everywhere. Those that are all inside must be done without the general way if the function can do it
-    /// (`known`): it does not scatter bytes and words, nor reach an LDS address before the instruction's offset.
+    /// (`known`): it does not reach an LDS address before the instruction's offset.
     fn check(&self, bytes: u64, known: impl Fn(&[i64; 64]) -> bool) {
         let (world, function) = (World::new(), Function::new(&self.access).expect("there is a function for it"));
         let size = if self.lds { LDS_SIZE } else { SIZE };
@@ -105,12 +95,33 @@ impl Case<'_> {
     }
 }
 
+/// Runs both ways on a wave, and compares; the result is whether the function has done it.
+fn compare(world: &World, access: &Access, function: &Function, before: &Wave, mut site: Site, what: &str) -> bool {
+    let stores = access.lane_move().is_some_and(|lanes| lanes.store);
+    let bytes = || if stores { Some(world.bytes()) } else { None };
+    let (mut general, mut after) = (before.clone(), before.clone());
+    let memory = bytes();
+    let result = access.run(&mut general, &world.env(Target::Gfx900), &mut Site::default());
+    let expected = bytes();
+    if let Some(memory) = &memory {
+        world.set_bytes(memory);
+    }
+    let done = function.run(&mut after, &mut site);
+    let good = if done {
+        result.is_ok() && after.vgpr == general.vgpr && bytes() == expected
+    } else {
+        after.vgpr == before.vgpr && bytes() == memory
+    };
+    assert!(good, "{what}");
+    done
+}
+
 fn access(op: Op, dst: Operand, src: [Operand; 3], mem: Mem) -> Access {
     Access::new(&inst(op, dst, src, mem), 0, Target::Gfx900).unwrap()
 }
 
 /// Checks an operation through each form of addresses.
-fn check(flat: Flat, ds: Ds, bytes: usize, registers: (Operand, Operand), scatters: bool) {
+fn check(flat: Flat, ds: Ds, bytes: usize, registers: (Operand, Operand)) {
     let ((dst, data), mem) = (registers, |offset| Mem { offset, seg: 2, ..Mem::default() });
     for offset in [0, 24, -40] {
         let pairs = |wave: &mut Wave, start: u64, offsets: &[i64; 64]| {
@@ -121,7 +132,7 @@ fn check(flat: Flat, ds: Ds, bytes: usize, registers: (Operand, Operand), scatte
             }
         };
         let access = access(Op::Flat(flat), dst, [v(2), data, N], mem(offset));
-        Case { access, set: &pairs, lds: false }.check(bytes as u64, |_| scatters);
+        Case { access, set: &pairs, lds: false }.check(bytes as u64, |_| true);
     }
     for (base, offset) in [(0, 0), (-96, 24), (-(1 << 31), -40)] {
         let based = |wave: &mut Wave, start: u64, offsets: &[i64; 64]| {
@@ -129,13 +140,13 @@ fn check(flat: Flat, ds: Ds, bytes: usize, registers: (Operand, Operand), scatte
             wave.vgpr[2] = offsets.map(|place| (place - base) as u32);
         };
         let access = access(Op::Flat(flat), dst, [v(2), data, s(20)], mem(offset));
-        Case { access, set: &based, lds: false }.check(bytes as u64, |_| scatters);
+        Case { access, set: &based, lds: false }.check(bytes as u64, |_| true);
     }
     let shared = |wave: &mut Wave, _: u64, offsets: &[i64; 64]| {
         wave.vgpr[2] = offsets.map(|place| (place - 8) as u32);
     };
     let access = access(Op::Ds(ds), dst, [v(2), data, N], mem(8));
-    let reached = |offsets: &[i64; 64]| scatters && offsets.iter().all(|place| *place >= 8);
+    let reached = |offsets: &[i64; 64]| offsets.iter().all(|place| *place >= 8);
     Case { access, set: &shared, lds: true }.check(bytes as u64, reached);
 }
 
@@ -147,7 +158,7 @@ fn loads() {
     for &(flat, ds, bytes) in LOADS.iter().filter(|(.., bytes)| *bytes <= 8) {
         // The result may take the place of the address.
         for dst in [10, 2, 3] {
-            check(flat, ds, bytes, (v(dst), N), true);
+            check(flat, ds, bytes, (v(dst), N));
         }
     }
 }
@@ -158,7 +169,7 @@ fn stores() {
         return;
     }
     for &(flat, ds, bytes) in STORES.iter().filter(|(.., bytes)| *bytes <= 8) {
-        check(flat, ds, bytes, (N, v(10)), bytes >= 4);
+        check(flat, ds, bytes, (N, v(10)));
     }
 }
 
@@ -196,4 +207,96 @@ fn allocations_that_may_not_be_written_and_accesses_that_miss() {
     load.run(&mut wave.clone(), &world.env(Target::Gfx900), &mut site).unwrap();
     assert!(functions[0].run(&mut wave.clone(), &mut site));
     assert!(!functions[1].run(&mut wave.clone(), &mut site));
+}
+
+/// A V# of scratch in s[4:7], from somewhere in the allocation.
+fn set_resource(wave: &mut Wave, target: Target, base: u64, records: u32) {
+    let element = if target == Target::Gfx900 { 0 } else { 1 << 19 };
+    let words = [base as u32, (base >> 32) as u32 | 1 << 31, records, 1 << 23 | 3 << 21 | element];
+    wave.sgpr[4..8].copy_from_slice(&words);
+}
+
+const BUFFER_LOADS: [(Mubuf, u32); 5] = [
+    (Mubuf::buffer_load_ubyte, 1),
+    (Mubuf::buffer_load_sbyte, 1),
+    (Mubuf::buffer_load_sshort, 2),
+    (Mubuf::buffer_load_short_d16_hi, 2),
+    (Mubuf::buffer_load_dword, 4),
+];
+
+const BUFFER_STORES: [(Mubuf, u32); 4] = [
+    (Mubuf::buffer_store_byte, 1),
+    (Mubuf::buffer_store_byte_d16_hi, 1),
+    (Mubuf::buffer_store_short, 2),
+    (Mubuf::buffer_store_dword, 4),
+];
+
+#[test]
+fn scratch() {
+    if !crate::wide::is_available() {
+        return;
+    }
+    let world = World::new();
+    let spread = |step: u32| std::array::from_fn(|i| hash(i as u32) % 60 * step);
+    for (op, bytes) in BUFFER_LOADS.into_iter().chain(BUFFER_STORES) {
+        let last = 63 * 4 - bytes;
+        let rows: [(Row, bool); 6] = [
+            (spread(bytes), true),
+            ([12; 64], true),
+            (std::array::from_fn(|i| if i == 9 { last } else { bytes }), true),
+            // Misaligned, over the last record, and far away.
+            (spread(1), bytes == 1),
+            (std::array::from_fn(|i| if i == 10 { 256 } else { 0 }), false),
+            (std::array::from_fn(|i| if i == 11 { u32::MAX - 3 } else { 0 }), false),
+        ];
+        for target in [Target::Gfx700, Target::Gfx803, Target::Gfx900] {
+            for (offen, soffset) in [(true, N), (true, s(8)), (false, s(8))] {
+                let mem = Mem { offen, offset: 4, ..Mem::default() };
+                let store = BUFFER_STORES.iter().any(|(store, _)| *store == op);
+                let (dst, data) = if store { (N, v(10)) } else { (v(2), N) };
+                let mut inst = inst(Op::Mubuf(op), dst, [v(2), s(4), soffset], mem);
+                inst.src[3] = data;
+                let Ok(access) = Access::new(&inst, 0, target) else { continue };
+                let function = Function::new(&access).expect("there is a function for it");
+                for (row, known) in rows {
+                    for exec in EXECS {
+                        let mut wave = wave(exec);
+                        set_resource(&mut wave, target, world.data + 512, 512 + 64 * 256);
+                        wave.sgpr[8] = 512;
+                        wave.vgpr[2] = row;
+                        let what = format!("{op:?} {target:?} {offen} {soffset:?} {row:?} {exec:#x}");
+                        let done = compare(&world, &access, &function, &wave, Site::of(world.data, SIZE), &what);
+                        assert!(done || offen && !known, "{what}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn other_resources_are_left_alone() {
+    if !crate::wide::is_available() {
+        return;
+    }
+    let world = World::new();
+    let inst = inst(Op::Mubuf(Mubuf::buffer_load_dword), v(10), [v(2), s(4), N], Mem { offen: true, ..Mem::default() });
+    for target in [Target::Gfx700, Target::Gfx803, Target::Gfx900] {
+        let access = Access::new(&inst, 0, target).unwrap();
+        let function = Function::new(&access).expect("there is a function for it");
+        for (word, bit) in [(1, 16), (1, 29), (1, 31), (3, 21), (3, 22), (3, 23), (3, 15), (3, 20)] {
+            let mut wave = wave(!0);
+            wave.vgpr[2] = std::array::from_fn(|i| 4 * i as u32);
+            set_resource(&mut wave, target, world.data, 1 << 15);
+            let what = format!("{target:?}, bit {bit} of word {word}");
+            assert!(compare(&world, &access, &function, &wave, Site::of(world.data, SIZE), &what));
+            wave.sgpr[4 + word] ^= 1 << bit;
+            let ignored = word == 3 && (bit == 15 && target == Target::Gfx700 || bit == 20 && target == Target::Gfx900);
+            assert_eq!(
+                compare(&world, &access, &function, &wave, Site::of(world.data, SIZE), &what),
+                ignored,
+                "{what}"
+            );
+        }
+    }
 }

@@ -1,0 +1,145 @@
+//! Accesses that are plain moves between registers and memory, as [`crate::wide`] wants to know them.
+
+use super::cell::Form;
+use super::{Access, Action, Linear, Scalar, mubuf};
+use gcnjit_isa::Gen;
+use gcnjit_rt::Wave;
+
+/// What the VGPRs of a [`LaneMove`]'s address hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Base {
+    /// Addresses, as pairs.
+    None,
+    /// Offsets from an SGPR pair.
+    Sgprs(usize),
+    /// Offsets in LDS, which is what its site says. `by_m0`: M0 limits it.
+    Lds {
+        /// Whether M0 is a limit.
+        by_m0: bool,
+    },
+    /// Offsets in scratch, if the V# says so.
+    Interleaved(Interleaved),
+}
+
+/// A V# that may be one of scratch, and what the instruction adds to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interleaved {
+    /// The first of its four SGPRs.
+    pub register: usize,
+    /// The SGPR of the scalar offset.
+    pub soffset: Option<usize>,
+    /// Whether the VGPR is there.
+    pub offen: bool,
+    generation: Gen,
+}
+
+impl Interleaved {
+    /// Bits of the second word, and what they are if the V# interleaves lanes: no stride, swizzled.
+    pub const WORD1: (u32, u32) = (0xbfff_0000, 0x8000_0000);
+
+    /// The same of the last word: add the lane's number, which groups 64; gfx8 and later have more of the stride there,
+    /// up to gfx8 there is the size of an element, 4 bytes.
+    pub fn word3(&self) -> (u32, u32) {
+        let stride = if self.generation >= Gen::Gfx8 { 0xf << 15 } else { 0 };
+        let (elements, four) = if self.generation == Gen::Gfx9 { (0, 0) } else { (3 << 19, 1 << 19) };
+        let lanes = 1 << 23 | 3 << 21;
+        (lanes | stride | elements, lanes | four)
+    }
+}
+
+/// Which half of a register a byte or word goes to or comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Half {
+    /// Bits 0 to 15.
+    Low,
+    /// Bits 16 to 31.
+    High,
+}
+
+/// A byte or word in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Small {
+    /// 1 or 2.
+    pub bytes: i32,
+    /// How a load fills the bits above it.
+    pub signed: bool,
+    /// The half that is its place, if that is not all of the register; a load keeps the other one.
+    pub half: Option<Half>,
+}
+
+/// A load or store of a byte, a word, or one to four dwords a lane at addresses in VGPRs.
+#[derive(Clone, Copy, Debug)]
+pub struct LaneMove {
+    /// The VGPR of the address: a pair, or one that is added to `base`.
+    pub address: usize,
+    /// What is added to it.
+    pub base: Base,
+    /// Bytes that are added to it.
+    pub offset: i32,
+    /// The first VGPR loaded or stored.
+    pub data: usize,
+    /// How many: 1 to 4.
+    pub dwords: usize,
+    /// Of two dwords that a load has not side by side: how many bytes the second is from the first.
+    pub apart: Option<i32>,
+    /// A byte or word instead of a dword.
+    pub small: Option<Small>,
+    /// Which it is.
+    pub store: bool,
+}
+
+impl Access {
+    /// Whether it is a plain move from or to LDS.
+    pub fn is_in_lds(&self) -> bool {
+        self.fields.linear == Linear::Lds
+    }
+
+    /// Whether it is a plain move from or to a buffer, which may be scratch.
+    pub fn may_be_in_scratch(&self) -> bool {
+        self.fields.linear == Linear::Interleaved
+    }
+
+    /// Whether the V# says so.
+    pub fn is_in_scratch(&self, wave: &Wave) -> bool {
+        self.may_be_in_scratch() && mubuf::Buffer::new(&self.fields, wave).interleaves_lanes()
+    }
+
+    /// What it is, if it is a plain move.
+    pub fn lane_move(&self) -> Option<LaneMove> {
+        let f = &self.fields;
+        let (form, store) = match f.action {
+            Action::Load(form, _) => (form, false),
+            Action::Store(form, _) => (form, true),
+            _ => return None,
+        };
+        let second = f.second.map(|second| second.offset as i32 - f.offset);
+        let small = form.small();
+        let (dwords, apart) = match (form, second) {
+            (_, None) if small.is_some() => (1, None),
+            (Form::B32, None) => (1, None),
+            (Form::B64, None) => (2, None),
+            (Form::B96, None) => (3, None),
+            (Form::B128, None) => (4, None),
+            (Form::B32, Some(4)) if !store => (2, None),
+            (Form::B32, Some(apart)) if !store => (2, Some(apart)),
+            _ => return None,
+        };
+        let base = match (f.linear, f.base) {
+            (Linear::No, _) => return None,
+            (Linear::Lds, _) => Base::Lds { by_m0: f.generation < Gen::Gfx9 },
+            (Linear::Interleaved, Scalar::Register(register)) if dwords == 1 => {
+                let soffset = match f.soffset {
+                    Scalar::Register(register) => Some(register),
+                    Scalar::Constant(0) => None,
+                    _ => return None,
+                };
+                let (offen, generation) = (f.mem.offen, f.generation);
+                Base::Interleaved(Interleaved { register, soffset, offen, generation })
+            }
+            (Linear::Interleaved, _) => return None,
+            (Linear::Memory, Scalar::Register(base)) => Base::Sgprs(base),
+            (Linear::Memory, _) => Base::None,
+        };
+        Some(LaneMove { address: f.address, base, offset: f.offset, data: f.data, dwords, apart, small, store })
+    }
+}

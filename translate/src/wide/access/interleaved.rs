@@ -1,0 +1,88 @@
+//! Scratch as a V# shows it that interleaves lanes: byte `x` of lane `i` is at `x / 4 * 256 + i * 4 + x % 4`. Records are
+//! bytes there, so what is out of range is behind the last one, and goes the general way.
+
+use super::spread::{GREATER, LIMIT, MOVING, ORIGIN, OUTSIDE, START};
+use super::{CHUNK, COUNT, EXEC, LOW, SITE, SIZE, Stub, WAVE};
+use crate::access::{Interleaved, SWIZZLE_LIMIT, Site};
+use crate::wide::asm::{MaskOp, Mem, Rm, ShiftBy, When, Zmm, op};
+use crate::wide::registers::row;
+use gcnjit_rt::Wave;
+use std::mem::offset_of;
+
+/// Bytes in a dword that come first.
+const WITHIN: Zmm = Zmm(18);
+
+/// Where an SGPR is.
+fn sgpr(register: usize) -> i32 {
+    (offset_of!(Wave, sgpr) + 4 * register) as i32
+}
+
+impl Stub<'_> {
+    /// Gives up if the V# says anything else.
+    pub(super) fn check_resource(&mut self, resource: &Interleaved) {
+        for (word, (mask, value)) in [(1, Interleaved::WORD1), (3, resource.word3())] {
+            self.asm.load32(LOW, WAVE, sgpr(resource.register + word));
+            self.asm.and32(LOW, mask);
+            self.asm.compare32(LOW, value);
+            self.slow_if(When::NotZero);
+        }
+    }
+
+    /// Finds where indices count from, and the greatest one that is in the allocation and in range.
+    pub(super) fn find_window_of(&mut self, resource: &Interleaved) {
+        self.asm.load32(ORIGIN, WAVE, sgpr(resource.register));
+        self.asm.load16(LOW, WAVE, sgpr(resource.register + 1));
+        self.asm.shift_left(LOW, 32);
+        self.asm.add_register(ORIGIN, LOW);
+        self.asm.load64(SIZE, SITE, Site::END as i32);
+        self.asm.load32(LOW, WAVE, sgpr(resource.register + 2));
+        self.asm.add_register(LOW, ORIGIN);
+        self.asm.compare_registers(LOW, SIZE);
+        let behind = self.asm.jump(When::Above);
+        self.asm.mov(SIZE, LOW);
+        self.asm.bind(behind);
+        if let Some(register) = resource.soffset {
+            self.asm.load32(LOW, WAVE, sgpr(register));
+            self.asm.add_register(ORIGIN, LOW);
+        }
+        self.asm.load64(START, SITE, Site::START as i32);
+        self.asm.compare_registers(ORIGIN, START);
+        self.slow_if(When::Below);
+        self.asm.sub_register(SIZE, ORIGIN);
+        self.slow_if(When::Below);
+        self.asm.sub(SIZE, self.lane_bytes());
+        self.slow_if(When::Below);
+        self.set_limit();
+    }
+
+    /// Loads EXEC and the lanes' indices, and finds the active lanes that are not in the allocation, misaligned, or far
+    /// away.
+    pub(super) fn find_interleaved(&mut self, resource: &Interleaved) {
+        let [offset, last, three, odd] =
+            [self.access.offset as u32, SWIZZLE_LIMIT - 1, 3, self.lane_bytes() as u32 - 1]
+                .map(|value| Rm::Broadcast(self.asm.constant(&value.to_le_bytes())));
+        for chunk in 0..COUNT {
+            let (mask, index) = (Stub::active(chunk), Stub::index(chunk));
+            self.asm.k_load(mask, Mem::At(WAVE, EXEC + 2 * chunk));
+            self.asm.v(op::VPXORD, index, index, index);
+            if resource.offen {
+                self.asm.v1(op::VMOVDQA32, index, Rm::Mem(Mem::At(WAVE, row(self.access.address) + CHUNK * chunk)));
+            }
+            self.asm.v(op::VPADDD, index, index, offset);
+            let result = if chunk == 0 { OUTSIDE } else { MOVING };
+            self.asm.compare_in(op::VPCMPUD, result, mask, index, last, GREATER);
+            self.asm.k(MaskOp::Or, OUTSIDE, OUTSIDE, result);
+            self.asm.test_in(MOVING, mask, index, odd);
+            self.asm.k(MaskOp::Or, OUTSIDE, OUTSIDE, MOVING);
+            self.asm.v(op::VPANDD, WITHIN, index, three);
+            self.asm.shift(ShiftBy::right(false), index, index, 2);
+            self.asm.shift(ShiftBy::left(false), index, index, 8);
+            self.asm.v(op::VPADDD, index, index, WITHIN);
+            let lanes: Vec<u8> = (16 * chunk..16 * chunk + 16).flat_map(|lane| (4 * lane).to_le_bytes()).collect();
+            let lanes = self.asm.constant(&lanes);
+            self.asm.v(op::VPADDD, index, index, Rm::Mem(lanes));
+            self.asm.compare_in(op::VPCMPUD, MOVING, mask, index, LIMIT, GREATER);
+            self.asm.k(MaskOp::Or, OUTSIDE, OUTSIDE, MOVING);
+        }
+    }
+}
