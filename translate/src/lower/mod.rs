@@ -108,6 +108,8 @@ pub fn lower(
     let count = fb.ins().load(I64, MemFlagsData::trusted(), params[0], offset_of!(Wave, executed) as i32);
     fb.def_var(executed, count);
     dispatch(&mut fb, params[2], &guest);
+    let fault = fb.create_block();
+    fb.set_cold_block(fault);
     let (mut first_site, base) = (0, base(blocks));
     let mut counts = Counts::default();
     for (index, (planned, start)) in blocks.iter().zip(&guest).enumerate() {
@@ -131,6 +133,7 @@ pub fn lower(
             uniform: vec![None; planned.block.nodes.len()],
             fenv: Fenv::F32,
             first_site,
+            fault,
             base,
             place: None,
             counts: &mut counts,
@@ -138,6 +141,9 @@ pub fn lower(
         lower.block();
         first_site += planned.block.accesses.len();
     }
+    fb.switch_to_block(fault);
+    fb.set_srcloc(SourceLoc::default());
+    leave_with(&mut fb, params[0], executed, Exit::Fault);
     fb.seal_all_blocks();
     fb.finalize(isa.frontend_config());
     counts
@@ -196,6 +202,8 @@ struct Lower<'a, 'f> {
     fenv: Fenv,
     /// The unit's number of the block's first access.
     first_site: usize,
+    /// Where the function is left after a fault.
+    fault: ir::Block,
     /// What source locations count from.
     base: u64,
     /// The guest instruction that code is being made for.
@@ -349,28 +357,13 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// The wider back end's function first, if there is one.
+    /// The wider back end's function, if there is one.
     fn lane_access(&mut self, index: usize) {
         let Some(address) = self.wide.and_then(|code| code.access(self.index, index)) else {
             return self.call_access(index);
         };
-        let site = if self.block.accesses[index].is_in_lds() {
-            self.fb.ins().iadd_imm_s(self.context, offset_of!(Context, lds) as i64)
-        } else if self.block.accesses[index].may_be_in_scratch() {
-            self.fb.ins().iadd_imm_s(self.context, offset_of!(Context, scratch) as i64)
-        } else {
-            let first = offset_of!(Context, first_site) as i32;
-            let sites = self.fb.ins().load(I64, MemFlagsData::trusted(), self.context, first);
-            self.fb.ins().iadd_imm_s(sites, ((self.first_site + index) * size_of::<Site>()) as i64)
-        };
-        let status = self.call_address(address, &[self.wave, site], Some(I32)).expect("it has a result");
-        let (general, next) = (self.fb.create_block(), self.fb.create_block());
-        self.fb.set_cold_block(general);
-        self.fb.ins().brif(status, general, &[], next, &[]);
-        self.fb.switch_to_block(general);
-        self.call_access(index);
-        self.fb.ins().jump(next, &[]);
-        self.fb.switch_to_block(next);
+        let status = self.call_host("access", address, &[self.wave, self.context], Some(I32));
+        self.leave_if_bad(status);
     }
 
     fn call_access(&mut self, index: usize) {
@@ -379,11 +372,13 @@ impl Lower<'_, '_> {
         let address = libcall::access as *const () as usize;
         let site = self.fb.ins().iconst(I32, (self.first_site + index) as i64);
         let status = self.call_host("access", address, &[self.wave, self.context, pointer, site], Some(I32));
-        let (fault, next) = (self.fb.create_block(), self.fb.create_block());
-        self.fb.set_cold_block(fault);
-        self.fb.ins().brif(status.expect("access has a result"), fault, &[], next, &[]);
-        self.fb.switch_to_block(fault);
-        self.leave_with(Exit::Fault);
+        self.leave_if_bad(status);
+    }
+
+    /// Leaves the function if an access has faulted.
+    fn leave_if_bad(&mut self, status: Option<ir::Value>) {
+        let next = self.fb.create_block();
+        self.fb.ins().brif(status.expect("accesses have a result"), self.fault, &[], next, &[]);
         self.fb.switch_to_block(next);
     }
 
@@ -604,11 +599,16 @@ impl Lower<'_, '_> {
     }
 
     fn leave_with(&mut self, exit: Exit) {
-        let executed = self.fb.use_var(self.executed);
-        self.store_wave(executed, offset_of!(Wave, executed));
-        let code = self.fb.ins().iconst(I32, exit as i64);
-        self.fb.ins().return_(&[code]);
+        leave_with(self.fb, self.wave, self.executed, exit);
     }
+}
+
+/// Leaves the function.
+fn leave_with(fb: &mut FunctionBuilder<'_>, wave: ir::Value, executed: Variable, exit: Exit) {
+    let executed = fb.use_var(executed);
+    fb.ins().store(MemFlagsData::trusted(), executed, wave, offset_of!(Wave, executed) as i32);
+    let code = fb.ins().iconst(I32, exit as i64);
+    fb.ins().return_(&[code]);
 }
 
 /// The CLIF type of a uniform value.

@@ -788,6 +788,43 @@ impl Asm {
         self.code.extend((to.0 as i32 - end as i32).to_le_bytes());
     }
 
+    /// Saves a register on the stack.
+    pub fn push(&mut self, register: Gpr) {
+        debug_assert!((register as u8) < 8);
+        self.code.push(0x50 | register as u8);
+    }
+
+    /// Takes it back.
+    pub fn pop(&mut self, register: Gpr) {
+        debug_assert!((register as u8) < 8);
+        self.code.push(0x58 | register as u8);
+    }
+
+    /// Calls a function that is there already.
+    pub fn call(&mut self, function: usize) {
+        let end = self.code.len() + 5;
+        self.code.push(0xe8);
+        self.code.extend((function as i32 - end as i32).to_le_bytes());
+    }
+
+    /// Loads a 64-bit constant.
+    pub fn mov_imm64(&mut self, to: Gpr, value: u64) {
+        let to = to as u8;
+        self.code.extend([0x48 | to >> 3, 0xb8 | to & 7]);
+        self.code.extend(value.to_le_bytes());
+    }
+
+    /// Goes on where a register says.
+    pub fn jump_to(&mut self, register: Gpr) {
+        debug_assert!((register as u8) < 8);
+        self.code.extend([0xff, 0xe0 | register as u8]);
+    }
+
+    /// Leaves the function, which has not used vectors.
+    pub fn ret_plain(&mut self) {
+        self.code.push(0xc3);
+    }
+
     /// Leaves the function; what was in the registers' upper parts is forgotten.
     pub fn ret(&mut self) {
         self.code.extend([0xc5, 0xf8, 0x77, 0xc3]);

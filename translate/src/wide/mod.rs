@@ -90,11 +90,13 @@ impl Code {
             }
             first_site += block.accesses.len();
         }
+        let mut site = 0;
         for (index, Planned { block, .. }) in blocks.iter().enumerate() {
             for (number, access) in block.accesses.iter().enumerate() {
-                if let Some(access) = access.lane_move().filter(access::has_function) {
-                    accesses.insert((index, number), access::emit(&mut asm, &access));
+                if let Some(lanes) = access.lane_move().filter(access::has_function) {
+                    accesses.insert((index, number), access::emit_call(&mut asm, access, &lanes, site));
                 }
+                site += 1;
             }
         }
         let bytes = asm.finish();
@@ -119,8 +121,8 @@ impl Code {
         self.memory.as_ptr() as usize + entry.offset
     }
 
-    /// The address to call for an access of a block, if it has a function: `fn(*mut Wave, *mut Site) -> u32`, not 0
-    /// if it did nothing.
+    /// The address to call for an access of a block, if it has a function: `fn(*mut Wave, *mut Context) -> u32`, not 0
+    /// if it faulted. The block's accesses have to stay where they are.
     pub fn access(&self, block: usize, number: usize) -> Option<usize> {
         Some(self.memory.as_ptr() as usize + self.accesses.get(&(block, number))?)
     }

@@ -198,7 +198,12 @@ fn addresses() {
         asm.compare_in(op::VPCMPD, K(5), K(4), Zmm(16), Zmm(17), 4);
         asm.store_lanes(Mem::At(Gpr::R11, 0), K(4), Zmm(3));
         asm.low_dword(Gpr::R10, Zmm(6));
-        asm.low_dword(Gpr::Rcx, Zmm(7));
+        asm.low_dword(Gpr::Rcx, Zmm(23));
+        asm.increment8(Gpr::R8, 17);
+        asm.push(Gpr::Rsi);
+        asm.pop(Gpr::Rsi);
+        asm.mov_imm64(Gpr::Rdx, 0x1234_5678_9abc_def0);
+        asm.jump_to(Gpr::Rax);
         asm.add_register32(Gpr::R8, Gpr::Rcx);
         asm.sub_register(Gpr::R11, Gpr::R9);
         asm.lowest_one(Gpr::R9, Gpr::Rax);
@@ -213,7 +218,7 @@ fn addresses() {
         asm.bind(below);
     });
     let expected = [
-        "jmp 00000000000010A0h",
+        "jmp 00000000000010B7h",
         "mov r8,[rsi+8]",
         "mov r11d,[rdi+100h]",
         "movzx r10d,word [r8+102h]",
@@ -234,7 +239,12 @@ fn addresses() {
         "vpcmpneqd k5{k4},zmm16,zmm17",
         "vmovdqu32 [r11]{k4},zmm3",
         "vmovd r10d,xmm6",
-        "vmovd ecx,xmm7",
+        "vmovd ecx,xmm23",
+        "inc byte [r8+11h]",
+        "push rsi",
+        "pop rsi",
+        "mov rdx,123456789ABCDEF0h",
+        "jmp rax",
         "add r8d,ecx",
         "sub r11,r9",
         "bsf r9d,eax",
@@ -242,28 +252,8 @@ fn addresses() {
         "vpternlogd zmm4,zmm5,[rdi+40h],0F6h",
         "vmovdqu32 zmm3,[r10]",
         "vmovdqu32 [r11],zmm3",
-        "ja near 00000000000010ACh",
-        "jb near 00000000000010ACh",
-    ];
-    assert_eq!(lines, expected);
-}
-
-#[test]
-fn chunks_are_as_far_apart_as_their_registers_say() {
-    let lines = listing(|asm| {
-        asm.set_chunk(3);
-        for register in [Gpr::Rdi, Gpr::Rcx, Gpr::Rdx] {
-            asm.v1(op::VMOVDQA32, Zmm(0), Rm::Mem(Mem::At(register, 64)));
-        }
-        asm.k_load(K(1), Mem::At(Gpr::R8, 8));
-        asm.is_zero16(Gpr::R8, 8);
-    });
-    let expected = [
-        "vmovdqa32 zmm0,[rdi+100h]",
-        "vmovdqa32 zmm0,[rcx+1C0h]",
-        "vmovdqa32 zmm0,[rdx+40h]",
-        "kmovw k1,[r8+0Eh]",
-        "cmp word [r8+0Eh],0",
+        "ja near 00000000000010C3h",
+        "jb near 00000000000010C3h",
     ];
     assert_eq!(lines, expected);
 }

@@ -5,7 +5,7 @@
 //! they always are in scratch (`interleaved`).
 //!
 //! `fn(wave: *mut Wave, site: *mut Site) -> u32`: 0 if it is done; else nothing has happened, and the general way
-//! has to be gone ([`crate::libcall::access`]). Addresses are checked first, and data is moved afterwards, in the order
+//! has to be gone ([`crate::libcall::access`]), which the function that translated code calls does. Addresses are checked first, and data is moved afterwards, in the order
 //! of lanes.
 
 mod interleaved;
@@ -17,7 +17,9 @@ mod tests;
 use super::asm::{Asm, Gpr, Jump, K, MaskOp, Mem, Rm, When, Zmm, op};
 use super::inline::NOT_EQUAL;
 use super::registers::row;
-use crate::access::{Base, LaneMove, Site};
+use crate::access::{Access, Base, LaneMove, Site};
+use crate::jit::Context;
+use crate::libcall;
 use gcnjit_rt::Wave;
 use gcnjit_rt::wave::reg;
 use std::mem::offset_of;
@@ -56,6 +58,34 @@ pub(super) const OR_DIFFERENT: u8 = 0xf6;
 /// Whether an access has a function of its own.
 pub fn has_function(access: &LaneMove) -> bool {
     access.dwords <= 2
+}
+
+/// Emits the function that translated code calls for an access, `fn(wave: *mut Wave, context: *mut Context) -> u32`: the
+/// access' own function for its site, and the general way if that gives up. Not 0 if it faulted. The access must stay
+/// where it is; `number` is the unit's.
+pub fn emit_call(asm: &mut Asm, access: &Access, lanes: &LaneMove, number: usize) -> usize {
+    let function = emit(asm, lanes);
+    let offset = asm.function();
+    asm.push(SITE);
+    if access.is_in_lds() {
+        asm.add(SITE, offset_of!(Context<'_>, lds) as i32);
+    } else if access.may_be_in_scratch() {
+        asm.add(SITE, offset_of!(Context<'_>, scratch) as i32);
+    } else {
+        asm.load64(SITE, SITE, offset_of!(Context<'_>, first_site) as i32);
+        asm.add(SITE, (number * size_of::<Site>()) as i32);
+    }
+    asm.call(function);
+    asm.pop(SITE);
+    asm.or_register(Gpr::Rax, Gpr::Rax);
+    let slow = asm.jump(When::NotZero);
+    asm.ret_plain();
+    asm.bind(slow);
+    asm.mov_imm64(Gpr::Rdx, std::ptr::from_ref(access).expose_provenance() as u64);
+    asm.mov_imm(Gpr::Rcx, number as i32);
+    asm.mov_imm64(Gpr::Rax, libcall::access as *const () as u64);
+    asm.jump_to(Gpr::Rax);
+    offset
 }
 
 /// Emits the function of an access; the result is its offset in the code.

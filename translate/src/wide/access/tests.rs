@@ -19,7 +19,7 @@ struct Function {
 impl Function {
     fn new(access: &Access) -> Option<Function> {
         let mut asm = Asm::new();
-        let offset = super::emit(&mut asm, &access.lane_move()?);
+        let offset = super::emit(&mut asm, &access.lane_move().filter(super::has_function)?);
         let bytes = asm.finish();
         let mut memory = MmapMut::map_anon(bytes.len()).unwrap();
         memory.copy_from_slice(&bytes);
