@@ -137,7 +137,10 @@ impl Exits {
     /// What is read after the block, given what is read from the start of each block on.
     fn of(&self, block: &Block, entry: &[RegisterSet]) -> RegisterSet {
         let at = |pc: u64| self.index.get(&pc).map_or(RegisterSet::ALL, |i| entry[*i]);
+        // In another MODE the wave does not go on in this unit, but in one that may read other registers.
+        let changes_mode = block.nodes.iter().any(|node| node.op == Op::SetMode);
         match block.term {
+            Term::Barrier(_) | Term::Yield(_) if changes_mode => RegisterSet::ALL,
             Term::Jump(pc) | Term::Barrier(pc) | Term::Yield(pc) => at(pc),
             Term::Branch(_, yes, no) => at(yes).and(at(no)),
             Term::End(_) => self.end,
