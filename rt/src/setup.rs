@@ -343,15 +343,12 @@ impl Items {
         let [x, y, z] = size;
         let count = (x * y * z) as usize;
         let wave = |first: usize| {
-            let (mut ids, mut exec) = ([[0; LANES]; 3], 0);
-            for lane in 0..LANES.min(count - first) {
-                let item = (first + lane) as u32;
-                ids[0][lane] = item % x;
-                ids[1][lane] = item / x % y;
-                ids[2][lane] = item / x / y;
-                exec |= 1 << lane;
-            }
-            WaveItems { initial: Initial::new(ids), exec }
+            let lanes = LANES.min(count - first);
+            let row = |id: &dyn Fn(u32) -> u32| {
+                std::array::from_fn(|lane| if lane < lanes { id((first + lane) as u32) } else { 0 })
+            };
+            let ids = [row(&|item| item % x), row(&|item| item / x % y), row(&|item| item / x / y)];
+            WaveItems { initial: Initial::new(ids), exec: u64::MAX >> (LANES - lanes) }
         };
         Items { size, waves: (0..count).step_by(LANES).map(wave).collect() }
     }

@@ -159,7 +159,7 @@ impl<E: Engine> Job<'_, E> {
         if !group.is_over() {
             return self.turn(worker, group, 0, 1);
         }
-        while let Some(linear) = batch.next() {
+        for linear in batch.by_ref() {
             let spent = self.begin(worker, group, linear)?;
             self.turn(worker, group, spent, FIRST_TURN)?;
             if !group.is_over() || !self.queue.is_empty() {
