@@ -98,7 +98,8 @@ impl Page<'_> {
         }
         for part in parts {
             let accesses: Vec<String> = part.accesses.iter().map(|access| access.number.to_string()).collect();
-            let (first, values) = (self.program.name(part.pc), part.stages.iter().map(|stage| stage.values.len()).sum::<usize>());
+            let (first, values) =
+                (self.program.name(part.pc), part.stages.iter().map(|stage| stage.values.len()).sum::<usize>());
             self.line(format_args!("  fused from {first}: {values} values, accesses {}", accesses.join(" ")));
         }
         let places: Vec<u64> = self.instructions.range(block.pc..block.end).map(|(pc, _)| *pc).collect();

@@ -238,7 +238,8 @@ impl Builder {
 /// widest one takes, and what VCCZ and SCC as an operand stand for.
 fn scalars_read(inst: &Inst) -> RegisterSet {
     const WIDEST: usize = 16;
-    let implicit = RegisterSet::sgprs(102..106).and(RegisterSet::sgprs(reg::M0..reg::M0 + 1)).and(RegisterSet::sgprs(126..128));
+    let implicit =
+        RegisterSet::sgprs(102..106).and(RegisterSet::sgprs(reg::M0..reg::M0 + 1)).and(RegisterSet::sgprs(126..128));
     inst.src.iter().fold(implicit, |set, operand| match operand {
         Operand::Sgpr(first) => set.and(RegisterSet::sgprs(usize::from(*first)..usize::from(*first) + WIDEST)),
         Operand::Special(251) => set.and(RegisterSet::sgprs(reg::VCC..reg::VCC + 2)),

@@ -242,7 +242,9 @@ impl Lower<'_, '_> {
         while let [item, tail @ ..] = rest {
             rest = tail;
             match (*item, tail.first()) {
-                (Item::Scalar(value), Some(Item::Scalar(next))) if let Some((register, both)) = self.pair(value, *next) => {
+                (Item::Scalar(value), Some(Item::Scalar(next)))
+                    if let Some((register, both)) = self.pair(value, *next) =>
+                {
                     self.locate(Some(self.block.origin(value)));
                     let both = self.uniform(both);
                     self.store_wave(both, offset_of!(Wave, sgpr) + register * 4);

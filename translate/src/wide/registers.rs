@@ -171,7 +171,9 @@ impl<'a> Registers<'a> {
     fn evict(&mut self) -> usize {
         let unpinned = (0..32).filter(|i| self.pinned >> i & 1 == 0);
         let next = |(value, _, chunk): Part| self.schedule.next_use((value, chunk), self.now);
-        let register = unpinned.max_by_key(|i: &usize| self.vectors[*i].and_then(next)).expect("an event needs less than 32 registers");
+        let register = unpinned
+            .max_by_key(|i: &usize| self.vectors[*i].and_then(next))
+            .expect("an event needs less than 32 registers");
         let part = self.vectors[register].take().expect("a free register would have been taken");
         if self.home(part).is_none() {
             let to = self.layout.spill(64);
@@ -292,7 +294,8 @@ impl<'a> Registers<'a> {
     fn evict_mask(&mut self) -> usize {
         let unpinned = (1..8).filter(|i| self.pinned_masks >> i & 1 == 0);
         let next = |key: (Value, i32)| self.schedule.next_use(key, self.now);
-        let register = unpinned.max_by_key(|i: &usize| self.masks[*i].and_then(next)).expect("an event needs less than 7 masks");
+        let register =
+            unpinned.max_by_key(|i: &usize| self.masks[*i].and_then(next)).expect("an event needs less than 7 masks");
         let (value, chunk) = self.masks[register].take().expect("a free register would have been taken");
         let part = (value, 0, chunk);
         let in_memory = self.stored.contains_key(&part) || !self.schedule.is_computed(&self.demand, value);

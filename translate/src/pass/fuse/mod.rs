@@ -1,0 +1,201 @@
+//! Fused parts of a block's plan: segments and the accesses between them as one straight line, for EXEC all ones.
+//!
+//! What a part computes stays in registers from segment to access to segment, and VGPRs that are written again before
+//! the part ends are never stored. The price is that it can only do the common case: where an access finds that it is
+//! not one of those that its code handles, the part gives up, and the block's plan is gone through as if nothing had
+//! happened. Three rules make that possible:
+//!
+//! - Until the last access has been checked, nothing is written that the plan would read: no memory, no slot, and of
+//!   VGPRs only those whose old value the part does not use.
+//! - A VGPR is written when all earlier accesses have been checked, so that a fault finds the registers it should.
+//! - Stores move their data when all accesses of the part have been checked, and no load comes after one.
+//!
+//! A part has a block of its own: nodes of the guest's block that it needs, with a read of a VGPR that the part has
+//! written replaced by what was written, and what is a matter of EXEC decided.
+
+mod builder;
+
+use super::registers::RegisterSet;
+use super::segment::{Item, Plan};
+use crate::access::LaneMove;
+use crate::lane::{Block, Fenv, Op, Value};
+use builder::Builder;
+use gcnjit_rt::Mode;
+use gcnjit_rt::wave::reg;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+/// A fused part.
+pub struct Fused {
+    /// The items of the block's plan that it does.
+    pub items: Range<usize>,
+    /// The guest instruction that it begins with.
+    pub pc: u64,
+    /// Its values.
+    pub block: Block,
+    /// Its plan, of one step: which values are in slots.
+    pub plan: Plan,
+    /// What happens, in order.
+    pub stages: Vec<Stage>,
+    /// Its accesses.
+    pub accesses: Vec<FusedAccess>,
+    /// VGPRs that it writes last, whose old values it reads or that are written late: register and value.
+    pub sets: Vec<(u64, Value)>,
+    /// Slots that later steps read, with their values.
+    pub keeps: Vec<(usize, Value)>,
+    /// Masks that become bits: the node in the guest's block, and the mask here.
+    pub bits: Vec<(Value, Value)>,
+    /// Uniform values that it reads: here, and in the guest's block.
+    pub uniforms: Vec<(Value, Value)>,
+    /// The environment of its arithmetic.
+    pub fenv: Option<Fenv>,
+}
+
+/// A stage of a part.
+#[derive(Default)]
+pub struct Stage {
+    /// Values to compute.
+    pub values: Vec<Value>,
+    /// VGPRs to write as soon as their values are there.
+    pub sets: Vec<(u64, Value)>,
+    /// The access behind them, by its place in [`Fused::accesses`].
+    pub access: Option<usize>,
+}
+
+/// An access of a part.
+pub struct FusedAccess {
+    /// Its number in the guest's block.
+    pub number: usize,
+    /// What it does.
+    pub access: LaneMove,
+    /// The halves of its address, or the offset alone.
+    pub address: Vec<Value>,
+    /// What is stored, or loaded.
+    pub data: Vec<Value>,
+}
+
+/// Finds the parts of a block's plan. `exit` is what is read of registers after the block.
+pub fn parts(block: &Block, plan: &Plan, mode: Mode, exit: RegisterSet) -> Vec<Fused> {
+    let items = plan.items();
+    let context = Context::new(block, plan, &items, mode);
+    let mut parts = Vec::new();
+    let mut start = 0;
+    while start < items.len() {
+        let part = context.longest_from(start);
+        start = match &part {
+            Some(part) => part.items.end,
+            None => start + 1,
+        };
+        parts.extend(part.map(|part| part.finish(exit)));
+    }
+    parts
+}
+
+/// What is the same for all parts of a block.
+struct Context<'a> {
+    block: &'a Block,
+    plan: &'a Plan,
+    items: &'a [Item],
+    mode: Mode,
+    /// For each VGPR read, the node that wrote the register before it.
+    written_by: HashMap<Value, Value>,
+    /// The item that does a node.
+    item_of: HashMap<Value, usize>,
+    /// The item of each segment.
+    segments: HashMap<usize, usize>,
+}
+
+impl<'a> Context<'a> {
+    fn new(block: &'a Block, plan: &'a Plan, items: &'a [Item], mode: Mode) -> Self {
+        let mut context = Context {
+            block,
+            plan,
+            items,
+            mode,
+            written_by: HashMap::new(),
+            item_of: HashMap::new(),
+            segments: HashMap::new(),
+        };
+        for (i, item) in items.iter().enumerate() {
+            match *item {
+                Item::Scalar(value) => {
+                    context.item_of.insert(value, i);
+                }
+                Item::Segment(rank) => {
+                    context.segments.insert(rank, i);
+                    plan.steps[rank].segment.sets.iter().for_each(|set| {
+                        context.item_of.insert(*set, i);
+                    });
+                }
+            }
+        }
+        context.find_writers();
+        context
+    }
+
+    fn find_writers(&mut self) {
+        let mut last: HashMap<u64, Value> = HashMap::new();
+        for (i, node) in self.block.nodes.iter().enumerate() {
+            let value = Value(i as u32);
+            match node.op {
+                Op::SetVgpr => drop(last.insert(node.imm, value)),
+                Op::Access => {
+                    let written = self.block.accesses[node.imm as usize].writes_vgprs();
+                    last.extend(written.map(|register| (register as u64, value)));
+                }
+                Op::Vgpr => {
+                    if let Some(writer) = last.get(&(node.imm & 0xff)) {
+                        self.written_by.insert(value, *writer);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The longest part that begins with an item, if it is worth it.
+    fn longest_from(&self, start: usize) -> Option<Builder<'_>> {
+        let mut part = Builder::new(self, start);
+        while part.items.end < self.items.len() && part.take(self.items[part.items.end]).is_some() {
+            part.items.end += 1;
+        }
+        part.is_worth_it().then_some(part)
+    }
+}
+
+impl Context<'_> {
+    /// The number of the register file's first state at or after an item: reads that carry a lower one are older.
+    fn exec_epoch(&self, item: usize) -> u64 {
+        let cut = self.items[..item].iter().rev().find_map(|item| match item {
+            Item::Scalar(value) => {
+                let node = self.block.node(*value);
+                (node.op == Op::SetSgpr && node.imm as usize & !1 == reg::EXEC).then_some(*value)
+            }
+            Item::Segment(_) => None,
+        });
+        // A read behind the write in program order carries a later number than any before it.
+        cut.map_or(0, |write| {
+            let before = &self.block.nodes[..write.index()];
+            before.iter().filter(|node| node.op == Op::Sgpr).map(|node| (node.imm >> 32) + 1).max().unwrap_or(0)
+        })
+    }
+}
+
+impl Fused {
+    /// Drops values that nothing uses.
+    fn drop_unused(&mut self) {
+        let mut used = HashSet::new();
+        let mut work: Vec<Value> = self.accesses.iter().flat_map(|access| &access.address).copied().collect();
+        work.extend(self.accesses.iter().filter(|access| access.access.store).flat_map(|access| &access.data));
+        work.extend(self.sets.iter().chain(self.stages.iter().flat_map(|stage| &stage.sets)).map(|set| set.1));
+        work.extend(self.keeps.iter().map(|(_, value)| *value));
+        work.extend(self.bits.iter().map(|(_, value)| *value));
+        while let Some(value) = work.pop() {
+            if used.insert(value) {
+                work.extend(self.block.node(value).args());
+            }
+        }
+        self.stages.iter_mut().for_each(|stage| stage.values.retain(|value| used.contains(value)));
+        self.uniforms.retain(|(value, _)| used.contains(value));
+    }
+}

@@ -1,0 +1,96 @@
+//! In which order a fused part does things: values chunk by chunk, accesses for all chunks at once.
+
+use crate::lane::{Op, Shape, Value};
+use crate::pass::fuse::Fused;
+use crate::wide::access::COUNT;
+use crate::wide::schedule::{Event, Schedule};
+use std::collections::{HashMap, HashSet};
+
+/// Lists what happens: values by chunk, accesses for all of them at once; in the end what had to wait.
+pub(super) fn schedule(fused: &Fused) -> Schedule {
+    let mut list = List { fused, events: Vec::new(), uses: HashMap::new() };
+    let early = list.early();
+    early.iter().for_each(|value| list.in_each_chunk(Event::Load(*value), &[]));
+    for stage in &fused.stages {
+        for chunk in 0..COUNT {
+            for value in &stage.values {
+                let args: Vec<Value> = fused.block.node(*value).args().collect();
+                list.push(chunk, Event::Compute(*value), &args);
+            }
+        }
+        for (register, value) in &stage.sets {
+            list.in_each_chunk(Event::Set(*register, *value), &[*value]);
+        }
+        if let Some(access) = stage.access {
+            list.access(access);
+        }
+    }
+    for chunk in 0..COUNT {
+        for (slot, value) in &fused.keeps {
+            list.push(chunk, Event::Keep(*slot, *value), &[*value]);
+        }
+        for (register, value) in &fused.sets {
+            list.push(chunk, Event::Set(*register, *value), &[*value]);
+        }
+        for (i, (_, value)) in fused.bits.iter().enumerate() {
+            list.push(chunk, Event::Bits(i, *value), &[*value]);
+        }
+        if !fused.bits.is_empty() {
+            list.push(chunk, Event::Turn, &[]);
+        }
+    }
+    Schedule::of(list.events, list.uses, early)
+}
+
+/// A schedule in the making.
+struct List<'a> {
+    fused: &'a Fused,
+    events: Vec<(i32, Event)>,
+    uses: HashMap<(Value, i32), Vec<usize>>,
+}
+
+impl List<'_> {
+    fn uses(&mut self, chunk: i32, values: &[Value]) {
+        for value in values {
+            let uniform = self.fused.block.node(*value).shape == Shape::Uniform;
+            let uses = self.uses.entry((*value, if uniform { 0 } else { chunk })).or_default();
+            uses.push(self.events.len());
+        }
+    }
+
+    fn push(&mut self, chunk: i32, event: Event, values: &[Value]) {
+        self.uses(chunk, values);
+        self.events.push((chunk, event));
+    }
+
+    fn in_each_chunk(&mut self, event: Event, values: &[Value]) {
+        (0..COUNT).for_each(|chunk| self.push(chunk, event, values));
+    }
+
+    /// The check of an access; behind the last one, all stores.
+    fn access(&mut self, number: usize) {
+        let accesses = &self.fused.accesses;
+        let address = accesses[number].address.clone();
+        (0..COUNT).for_each(|chunk| self.uses(chunk, &address));
+        self.events.push((0, Event::Access(number)));
+        if number + 1 < accesses.len() {
+            return;
+        }
+        for (number, store) in accesses.iter().enumerate().filter(|(_, access)| access.access.store) {
+            (0..COUNT).for_each(|chunk| self.uses(chunk, &store.data));
+            self.events.push((0, Event::Store(number)));
+        }
+    }
+
+    /// Old values of VGPRs that are to be written to others while their own are written: they are read first.
+    fn early(&self) -> Vec<Value> {
+        let written: HashSet<u64> = self.fused.sets.iter().map(|(register, _)| *register).collect();
+        let node = |value: Value| self.fused.block.node(value);
+        let roots = self.fused.sets.iter().map(|(_, value)| *value).chain(self.fused.keeps.iter().map(|keep| keep.1));
+        let old = |value: &Value| node(*value).op == Op::Vgpr && self.fused.plan.ranks[value.index()].is_some();
+        let mut early: Vec<Value> = roots.filter(|value| old(value) && written.contains(&node(*value).imm)).collect();
+        early.sort_unstable();
+        early.dedup();
+        early
+    }
+}

@@ -1,0 +1,312 @@
+//! The accesses of a fused part: whether the lanes, whose addresses are in registers, are where its code can move them.
+
+use super::{CHUNK, LOW, PLACE, Part, ROOM, SCALARS, SITE, SIZE, WAVE, ramp};
+use crate::access::{Base, LaneMove, Site};
+use crate::lane::{Shape, Value};
+use crate::pass::fuse::FusedAccess;
+use crate::wide::access::spread::{GREATER, Window};
+use crate::wide::access::{COUNT, OR_DIFFERENT};
+use crate::wide::asm::{Asm, Gpr, Jump, K, MaskOp, Mem, Rm, When, Zmm, op};
+use crate::wide::inline::NOT_EQUAL;
+use crate::wide::registers::Work;
+use gcnjit_rt::Wave;
+use std::mem::offset_of;
+
+/// An access while it is checked.
+pub(super) struct Lanes<'p, 'a> {
+    pub(super) part: &'p mut Part<'a>,
+    number: usize,
+    access: &'a LaneMove,
+    /// Halves of the address, by chunk.
+    address: Vec<[Zmm; 4]>,
+    /// What is loaded, by chunk; nothing of stores.
+    loaded: Vec<[Zmm; 4]>,
+    first: Zmm,
+    high: Zmm,
+    wrong: Zmm,
+    limit: Zmm,
+    /// Lanes that are not where they should be, and more of them.
+    bad: K,
+    worse: K,
+    /// Orders of dwords, and room, for loads of two side by side.
+    orders: Option<([Zmm; 2], Zmm)>,
+}
+
+impl<'p, 'a> Lanes<'p, 'a> {
+    pub(super) fn new(part: &'p mut Part<'a>, number: usize) -> Self {
+        let fused = part.fused;
+        let FusedAccess { access, address, .. } = &fused.accesses[number];
+        let row = |part: &mut Part<'_>, value: Value| {
+            [0, 1, 2, 3].map(|chunk| {
+                part.chunk.r.work = Work::Chunk(chunk);
+                part.chunk.r.vector(value, 0)
+            })
+        };
+        let uniform = address.iter().all(|value| fused.block.node(*value).shape == Shape::Uniform);
+        let address = address.iter().map(|value| row(part, *value)).collect();
+        let count = if access.store || uniform { 0 } else { access.dwords };
+        let loaded = (0..count).map(|_| [0; 4].map(|_| part.chunk.r.fresh())).collect();
+        let [first, high, wrong, limit] = [0; 4].map(|_| part.chunk.r.fresh());
+        let orders = (!access.store && is_double(access)).then(|| (part.load_orders(false), part.chunk.r.fresh()));
+        let [bad, worse] = [0; 2].map(|_| part.chunk.r.fresh_mask());
+        Lanes { part, number, access, address, loaded, first, high, wrong, limit, bad, worse, orders }
+    }
+
+    pub(super) fn asm(&mut self) -> &mut Asm {
+        self.part.asm()
+    }
+
+    fn lane_bytes(&self) -> i32 {
+        if self.access.apart.is_some() { 4 } else { 4 * self.access.dwords as i32 }
+    }
+
+    /// Bytes that so many lanes side by side take, from the first to the last.
+    fn extent(&self, lanes: i32) -> i32 {
+        lanes * self.lane_bytes() + self.access.apart.map_or(0, i32::abs)
+    }
+
+    /// The offsets of a chunk's lanes from the wave's first one, side by side.
+    fn ramp(&mut self, chunk: i32) -> Mem {
+        let step = self.lane_bytes() as u32;
+        ramp(self.asm(), step).further(CHUNK * chunk)
+    }
+
+    /// The case that all lanes are side by side; jumps if they are not.
+    pub(super) fn one_run(&mut self) -> Vec<Jump> {
+        let (first, wrong) = (self.first, self.wrong);
+        let low = self.address[0];
+        let ramp = self.ramp(0);
+        self.asm().v1(op::VPBROADCASTD, first, low[0]);
+        self.asm().v(op::VPADDD, wrong, first, Rm::Mem(ramp));
+        self.asm().v(op::VPXORD, wrong, wrong, low[0]);
+        for chunk in 1..COUNT {
+            let (ramp, high) = (self.ramp(chunk), self.high);
+            self.asm().v(op::VPADDD, high, first, Rm::Mem(ramp));
+            self.asm().vi(op::VPTERNLOGD, wrong, high, low[chunk as usize], OR_DIFFERENT);
+        }
+        if let Some(rows) = self.address.get(1).copied() {
+            let high = self.high;
+            self.asm().v1(op::VPBROADCASTD, high, rows[0]);
+            for row in rows {
+                self.asm().vi(op::VPTERNLOGD, wrong, high, row, OR_DIFFERENT);
+            }
+        }
+        let bad = self.bad;
+        self.asm().non_zero(bad, wrong);
+        self.asm().k_test(bad);
+        let mut other = vec![self.asm().jump(When::NotZero)];
+        other.extend(self.find_place(64, first));
+        let step = 16 * self.lane_bytes();
+        for chunk in 0..COUNT {
+            if self.access.store {
+                self.note(chunk);
+                if chunk + 1 < COUNT {
+                    self.asm().add(PLACE, step);
+                }
+            } else {
+                self.load_run(chunk, Mem::At(PLACE, step * chunk));
+            }
+        }
+        other
+    }
+
+    /// Remembers where a chunk of a store goes.
+    fn note(&mut self, chunk: i32) {
+        let places = self.part.places[&self.number];
+        self.asm().store64(SCALARS, places + 8 * chunk, PLACE);
+    }
+
+    /// The case that each chunk is a run or, of a load, one address; jumps if one is not.
+    pub(super) fn runs(&mut self) -> Vec<Jump> {
+        let mut other = Vec::new();
+        for chunk in 0..COUNT {
+            let (first, wrong, low) = (self.first, self.wrong, self.address[0][chunk as usize]);
+            let ramp = self.ramp(0);
+            self.asm().v1(op::VPBROADCASTD, first, low);
+            self.asm().v(op::VPADDD, wrong, first, Rm::Mem(ramp));
+            self.compare(wrong, low, chunk);
+            let no_run = self.asm().jump(When::NotZero);
+            other.extend(self.find_place(16, first));
+            if self.access.store {
+                self.note(chunk);
+                other.push(no_run);
+                continue;
+            }
+            self.load_run(chunk, Mem::At(PLACE, 0));
+            let done = self.asm().jump_always();
+            self.asm().bind(no_run);
+            self.compare(first, low, chunk);
+            other.push(self.asm().jump(When::NotZero));
+            other.extend(self.find_place(1, first));
+            for k in 0..self.access.dwords {
+                let (to, at) = (self.loaded[k][chunk as usize], place_of(self.access, k));
+                self.asm().v1(op::VPBROADCASTD, to, Rm::Mem(Mem::At(PLACE, at)));
+            }
+            self.asm().bind(done);
+        }
+        other
+    }
+
+    /// The case that a load's lanes are anywhere in the allocation.
+    pub(super) fn spread(&mut self) {
+        let Lanes { first, wrong, limit, high, access, bad, worse, .. } = *self;
+        let window = Window {
+            site: (SITE, self.part.at(self.number)),
+            start: Gpr::R11,
+            size: SIZE,
+            room: ROOM,
+            low: LOW,
+            origin: PLACE,
+            least: first,
+            limit,
+            high,
+        };
+        let extent = self.extent(1);
+        let outside = window.find(self.asm(), access, extent);
+        self.part.fail.extend(outside);
+        for chunk in 0..COUNT as usize {
+            let (low, result) = (self.address[0][chunk], if chunk == 0 { bad } else { worse });
+            self.asm().v(op::VPSUBD, wrong, low, first);
+            self.asm().compare(op::VPCMPUD, result, wrong, limit, GREATER);
+            self.asm().k(MaskOp::Or, bad, bad, result);
+            if let Some(row) = self.address.get(1).map(|rows| rows[chunk]) {
+                self.asm().compare(op::VPCMPD, worse, high, row, NOT_EQUAL);
+                self.asm().k(MaskOp::Or, bad, bad, worse);
+            }
+        }
+        self.asm().k_test(bad);
+        self.part.fail_if(When::NotZero);
+        for chunk in 0..COUNT as usize {
+            let low = self.address[0][chunk];
+            self.asm().v(op::VPSUBD, wrong, low, first);
+            self.gather(chunk, PLACE, wrong, 0);
+        }
+    }
+
+    /// Loads a chunk's dwords from an address, plus what the lanes have in a register, plus an offset.
+    fn gather(&mut self, chunk: usize, base: Gpr, index: Zmm, offset: i32) {
+        let moving = self.bad;
+        for k in 0..self.access.dwords {
+            let (to, at) = (self.loaded[k][chunk], offset + place_of(self.access, k));
+            self.part.all_lanes(moving);
+            self.asm().gather(to, moving, base, index, at);
+        }
+    }
+
+    /// The case that the address is the same scalar in all lanes: what is loaded is a scalar too.
+    pub(super) fn one_address(&mut self) {
+        let Lanes { first, high, .. } = *self;
+        let low = self.address[0][0];
+        self.asm().v1(op::VMOVDQA32, first, low);
+        if let Some(row) = self.address.get(1).map(|rows| rows[0]) {
+            self.asm().v1(op::VMOVDQA32, high, row);
+        }
+        let outside = self.find_place(1, first);
+        self.part.fail.extend(outside);
+        let fused = self.part.fused;
+        for (k, value) in fused.accesses[self.number].data.iter().enumerate() {
+            let (to, from) = (self.part.chunk.r.layout().scalar(*value), place_of(self.access, k));
+            self.asm().load32(LOW, PLACE, from);
+            self.asm().store64(SCALARS, to, LOW);
+        }
+    }
+
+    /// Sets the flags to not zero if a lane of a chunk is not where it should be.
+    fn compare(&mut self, expected: Zmm, low: Zmm, chunk: i32) {
+        let Lanes { bad, worse, .. } = *self;
+        self.asm().compare(op::VPCMPD, bad, low, expected, NOT_EQUAL);
+        if let Some(rows) = self.address.get(1) {
+            let (row, high) = (rows[chunk as usize], self.high);
+            self.asm().v1(op::VPBROADCASTD, high, row);
+            self.asm().compare(op::VPCMPD, worse, high, row, NOT_EQUAL);
+            self.asm().k(MaskOp::Or, bad, bad, worse);
+        }
+        self.asm().k_test(bad);
+    }
+
+    /// Where so many lanes are; the jumps are taken if they are not all inside of the allocation.
+    fn find_place(&mut self, lanes: i32, first: Zmm) -> [Jump; 3] {
+        let extent = self.extent(lanes);
+        self.asm().mov(ROOM, SIZE);
+        self.asm().sub(ROOM, extent);
+        let small = self.asm().jump(When::Below);
+        let [wrapped, outside] = self.place(lanes, first);
+        [small, wrapped, outside]
+    }
+
+    /// Where so many lanes are, of which the first one's address is in `first` and `high`. The jumps are taken if they are
+    /// not all inside of the allocation, which `ROOM` is the size of but for their bytes.
+    fn place(&mut self, lanes: i32, first: Zmm) -> [Jump; 2] {
+        let high = self.high;
+        let start = self.part.at(self.number) + Site::START as i32;
+        self.asm().low_dword(LOW, first);
+        match self.access.base {
+            Base::Sgprs(base) => self.asm().load64(PLACE, WAVE, (offset_of!(Wave, sgpr) + 4 * base) as i32),
+            Base::Lds { .. } => self.asm().load64(PLACE, SITE, start),
+            Base::Interleaved(_) => unreachable!("these are not fused"),
+            Base::None => {
+                self.asm().low_dword(PLACE, high);
+                self.asm().shift_left(PLACE, 32);
+            }
+        }
+        self.asm().add_register(PLACE, LOW);
+        let offset = self.access.offset + self.access.apart.map_or(0, |apart| apart.min(0));
+        if offset != 0 {
+            self.asm().add(PLACE, offset);
+        }
+        // A run whose low half wraps has jumped.
+        let beyond = (lanes - 1) * self.lane_bytes();
+        self.asm().add32(LOW, beyond);
+        let wrapped = self.asm().jump(When::Below);
+        self.asm().mov(LOW, PLACE);
+        self.asm().sub_mem(LOW, SITE, start);
+        self.asm().compare_registers(LOW, ROOM);
+        [wrapped, self.asm().jump(When::Above)]
+    }
+
+    fn load_run(&mut self, chunk: i32, from: Mem) {
+        let to: Vec<Zmm> = self.loaded.iter().map(|row| row[chunk as usize]).collect();
+        if self.access.dwords > 2 {
+            let (Mem::At(base, offset), index) = (from, self.wrong) else { unreachable!("it is in memory") };
+            let ramp = self.ramp(0);
+            self.asm().v1(op::VMOVDQA32, index, Rm::Mem(ramp));
+            return self.gather(chunk as usize, base, index, offset);
+        }
+        let Some(([even, odd], other)) = self.orders else {
+            for (k, to) in to.into_iter().enumerate() {
+                let at = from.further(place_of(self.access, k));
+                self.asm().v1(op::VMOVDQU32, to, Rm::Mem(at));
+            }
+            return;
+        };
+        self.asm().v1(op::VMOVDQU32, to[0], Rm::Mem(from));
+        self.asm().v1(op::VMOVDQU32, other, Rm::Mem(from.further(CHUNK)));
+        self.asm().v1(op::VMOVDQA32, to[1], to[0]);
+        self.asm().v(op::VPERMT2D, to[0], even, other);
+        self.asm().v(op::VPERMT2D, to[1], odd, other);
+    }
+
+    /// What was loaded is there from now on.
+    pub(super) fn define(self) {
+        let fused = self.part.fused;
+        for (row, value) in self.loaded.iter().zip(&fused.accesses[self.number].data) {
+            for (chunk, register) in row.iter().enumerate() {
+                self.part.chunk.r.work = Work::Chunk(chunk as i32);
+                self.part.chunk.r.define(*value, 0, *register);
+            }
+        }
+    }
+}
+
+/// Whether lanes have two dwords side by side.
+fn is_double(access: &LaneMove) -> bool {
+    access.dwords == 2 && access.apart.is_none()
+}
+
+/// Bytes from a lane's dword that comes first in memory to dword `k`.
+fn place_of(access: &LaneMove, k: usize) -> i32 {
+    match access.apart {
+        Some(apart) => [-apart.min(0), apart.max(0)][k],
+        None => 4 * k as i32,
+    }
+}
