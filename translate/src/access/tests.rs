@@ -317,8 +317,11 @@ fn atomics() {
     }
 }
 
-/// Kinds that lanes do together where they meet, in both sizes.
-const TOGETHER: [(Flat, Flat, fn(u64, u64, u32) -> u64); 8] = {
+/// An atomic in both sizes, and what it makes of memory, its data and its size in bits.
+type BothSizes = (Flat, Flat, fn(u64, u64, u32) -> u64);
+
+/// Kinds that lanes do together where they meet.
+const TOGETHER: [BothSizes; 8] = {
     const fn signed(x: u64, bits: u32) -> i64 {
         (x << (64 - bits)) as i64 >> (64 - bits)
     }
