@@ -9,7 +9,7 @@ use crate::pass::segment::{Plan, Step};
 use crate::{Machine, Program, Stages, cfg, plan};
 use gcnjit_isa::{Target, disas};
 use gcnjit_rt::{Mode, Trap, View};
-use iced_x86::{Decoder, DecoderOptions, Formatter, Mnemonic, NasmFormatter};
+use iced_x86::{Decoder, DecoderOptions, Formatter, Mnemonic, NasmFormatter, OpKind};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -136,7 +136,8 @@ impl Page<'_> {
     /// The unit's function, then its segments where they are functions of their own.
     fn host(&mut self, unit: &Unit) {
         let places = |at: u32| unit.places.iter().find(|place| (place.start..place.end).contains(&at));
-        let lines = disassemble(unit.code(), 0, unit.code().len());
+        let starts: Vec<u32> = unit.places.iter().map(|place| place.start).collect();
+        let lines = disassemble(unit.code(), 0, unit.code().len(), &starts);
         for (at, text) in lines {
             if let Some(place) = places(at) {
                 self.guest(place.pc);
@@ -148,15 +149,16 @@ impl Page<'_> {
             self.line(format_args!("\nfunction of {}", self.program.name(place.pc)));
             self.shown = None;
             self.guest(place.pc);
-            for (at, text) in disassemble(code, place.start as usize, place.end as usize) {
+            for (at, text) in disassemble(code, place.start as usize, place.end as usize, &[]) {
                 self.line(format_args!("{at:8x}  {text}"));
             }
         }
     }
 }
 
-/// The instructions from `start` to `end` with their offsets in `code`; padding ends them early.
-fn disassemble(code: &[u8], start: usize, end: usize) -> Vec<(u32, String)> {
+/// The instructions of a range, up to padding. Behind a jump that a register leads, which may have its table there, they go on
+/// at the next of `starts`.
+fn disassemble(code: &[u8], start: usize, end: usize, starts: &[u32]) -> Vec<(u32, String)> {
     let mut decoder = Decoder::with_ip(64, &code[start..end], start as u64, DecoderOptions::NONE);
     let mut formatter = NasmFormatter::new();
     let mut lines = Vec::new();
@@ -168,6 +170,12 @@ fn disassemble(code: &[u8], start: usize, end: usize) -> Vec<(u32, String)> {
         let mut text = String::new();
         formatter.format(&instruction, &mut text);
         lines.push((instruction.ip() as u32, text));
+        if instruction.mnemonic() == Mnemonic::Jmp && instruction.op0_kind() != OpKind::NearBranch64 {
+            let at = starts.iter().map(|at| *at as usize).find(|at| *at >= start + decoder.position());
+            let at = at.unwrap_or(end);
+            decoder.set_position(at - start).expect("it is in the code");
+            decoder.set_ip(at as u64);
+        }
     }
     lines
 }
