@@ -12,7 +12,7 @@ pub mod print;
 pub use print::Listing;
 
 use crate::defect;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 /// A value: the index of the node that defines it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -303,7 +303,7 @@ pub struct Block {
 impl Block {
     /// An empty block at `pc`.
     pub fn new(pc: u64) -> Block {
-        let numbering = HashMap::new();
+        let numbering = HashMap::default();
         Block {
             pc,
             end: pc,

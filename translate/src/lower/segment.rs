@@ -9,7 +9,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8X16, I32X4, I64};
 use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData};
 use gcnjit_rt::{LANES, Row, Wave};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use std::mem::{offset_of, size_of};
 
 /// What is known of EXEC in a version of a segment.
@@ -141,7 +141,7 @@ impl Lower<'_, '_> {
         let wave = self.fb.ins().iadd(self.wave, offset);
         let frame = self.fb.ins().iadd(frame, offset);
         let lanes = vec![None; self.block.nodes.len()];
-        let mut body = Body { version, rank, exec, lanes, splats, offset, wave, frame, nibbles: HashMap::new() };
+        let mut body = Body { version, rank, exec, lanes, splats, offset, wave, frame, nibbles: HashMap::default() };
         if version == Version::Masked && self.demand(rank).is_idle_without(exec) {
             self.skip_idle_chunk(&mut body, exec.expect("only masked work is idle"), next, &carried);
         }

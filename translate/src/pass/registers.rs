@@ -8,7 +8,7 @@
 use super::live::live;
 use crate::AtEnd;
 use crate::lane::{Block, Node, Op, Term};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use std::ops::Range;
 
 /// A set of registers: scalar ones by operand code, SCC, and VGPRs.

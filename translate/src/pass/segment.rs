@@ -13,7 +13,7 @@ use super::live::is_cheap;
 use crate::fenv;
 use crate::lane::{Block, Fenv, Node, Op, Shape, Ty, Value};
 use gcnjit_rt::Mode;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use std::ops::Range;
 
 /// The plan of a block.
@@ -90,7 +90,7 @@ impl Plan {
     /// A plan that says no more than what is in slots: values without a rank.
     pub fn of_slots(ranks: Vec<Option<usize>>, slots: HashMap<Value, usize>) -> Plan {
         let slot_count = slots.len();
-        Plan { steps: vec![Step::default()], ranks, slots, slot_count, valid_until: HashMap::new() }
+        Plan { steps: vec![Step::default()], ranks, slots, slot_count, valid_until: HashMap::default() }
     }
 
     /// Whether the segment of `step` can read the VGPR node from the register file.
@@ -140,9 +140,9 @@ impl<'a> Ranker<'a> {
         let plan = Plan {
             steps: Vec::new(),
             ranks: vec![None; block.nodes.len()],
-            slots: HashMap::new(),
+            slots: HashMap::default(),
             slot_count: 0,
-            valid_until: HashMap::new(),
+            valid_until: HashMap::default(),
         };
         Ranker {
             block,
@@ -151,9 +151,9 @@ impl<'a> Ranker<'a> {
             current: 0,
             floor: 0,
             settled: 0,
-            reads: HashMap::new(),
-            written: HashMap::new(),
-            row_uses: HashMap::new(),
+            reads: HashMap::default(),
+            written: HashMap::default(),
+            row_uses: HashMap::default(),
         }
     }
 

@@ -8,7 +8,7 @@
 mod integer;
 
 use super::evex::{M0F, M0F3A, M0F38, NP, P66, Tuple, W0, W1};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 pub use super::evex::{Evex, op};
 
@@ -215,6 +215,8 @@ pub struct Asm {
     code: Vec<u8>,
     pool: Vec<u8>,
     constants: HashMap<Vec<u8>, usize>,
+    /// Where the lanes' offsets by so many dwords are.
+    ramps: [Option<Mem>; 5],
     uses: Vec<PoolUse>,
 }
 
@@ -247,6 +249,18 @@ impl Asm {
         self.pool.extend_from_slice(bytes);
         self.constants.insert(bytes.to_vec(), at);
         Mem::Pool(at)
+    }
+
+    /// The offsets of a wave's lanes that are `step` bytes apart, at most four dwords, in the pool.
+    pub fn ramp(&mut self, step: u32) -> Mem {
+        let dwords = (step / 4) as usize;
+        if let Some(known) = self.ramps[dwords] {
+            return known;
+        }
+        let places: Vec<u8> = (0..64).flat_map(|lane| (step * lane).to_le_bytes()).collect();
+        let ramp = self.constant(&places);
+        self.ramps[dwords] = Some(ramp);
+        ramp
     }
 
     /// Code, padding, pool.

@@ -31,8 +31,8 @@ use asm::{Asm, Gpr, When};
 use gcnjit_rt::Row;
 use memmap2::{Mmap, MmapMut};
 use registers::{Registers, Work, lane_numbers};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use schedule::Schedule;
-use std::collections::{HashMap, HashSet};
 use std::io;
 use std::mem::size_of;
 
@@ -77,7 +77,7 @@ impl Code {
     /// If the host has no memory for it.
     pub fn assemble(blocks: &[Planned]) -> io::Result<Code> {
         let mut asm = Asm::new();
-        let (mut entries, mut fused, mut accesses) = (HashMap::new(), HashMap::new(), HashMap::new());
+        let (mut entries, mut fused, mut accesses) = (HashMap::default(), HashMap::default(), HashMap::default());
         let mut first_site = 0;
         for (index, Planned { block, plan, parts }) in blocks.iter().enumerate() {
             for (rank, step) in plan.steps.iter().enumerate() {

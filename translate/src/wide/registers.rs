@@ -13,7 +13,7 @@ use super::{Layout, row_of_slot};
 use crate::lane::{Op, Shape, Ty, Value};
 use crate::pass::demand::Demand;
 use gcnjit_rt::{Row, Wave};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use std::mem::{offset_of, size_of};
 
 /// A register's worth of a value: the value, which half of it, and for which chunk.
@@ -101,7 +101,7 @@ impl<'a> Registers<'a> {
             pinned: 0,
             // K0 can't mask an operation.
             pinned_masks: 1,
-            stored: HashMap::new(),
+            stored: HashMap::default(),
         }
     }
 

@@ -5,7 +5,7 @@
 
 use crate::lane::{Op, Shape, Value};
 use crate::pass::demand::Demand;
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// One thing to do for a chunk of lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ impl Schedule {
         let written: HashSet<u64> = segment.sets.iter().map(|set| demand.node(*set).imm).collect();
         let direct = segment.sets.iter().map(root).chain(segment.spills.iter().map(|v| demand.resolved(*v, full)));
         let early = direct.filter(|value| vgpr(demand, *value).is_some_and(|register| written.contains(&register)));
-        let mut schedule = Schedule { events: Vec::new(), uses: HashMap::new(), early: early.collect() };
+        let mut schedule = Schedule { events: Vec::new(), uses: HashMap::default(), early: early.collect() };
         let ready = schedule.compute(demand, full);
         let at = |value: Value| ready.at.get(&value).copied().unwrap_or(0);
         let mut after: Vec<Vec<Event>> = vec![Vec::new(); schedule.events.len() + 1];
@@ -94,7 +94,7 @@ impl Schedule {
     pub fn written_out(self, demand: &Demand<'_>, chunks: i32) -> Schedule {
         let (events, count) = (&self.events, self.events.len());
         let copy = |chunk: i32| events.iter().map(move |(_, event)| (chunk, *event));
-        let mut all: HashMap<(Value, i32), Vec<usize>> = HashMap::new();
+        let mut all: HashMap<(Value, i32), Vec<usize>> = HashMap::default();
         for ((value, _), uses) in &self.uses {
             let uniform = demand.node(*value).shape == Shape::Uniform;
             for chunk in 0..chunks {
@@ -107,7 +107,7 @@ impl Schedule {
 
     /// Lists what is computed; positions count from 1.
     fn compute(&mut self, demand: &Demand<'_>, full: Option<Value>) -> Ready {
-        let mut ready = Ready { at: HashMap::new(), read: HashMap::new() };
+        let mut ready = Ready { at: HashMap::default(), read: HashMap::default() };
         for value in demand.needed(full) {
             let early = self.early.contains(&value);
             if !early && !is_computed(demand, value) {

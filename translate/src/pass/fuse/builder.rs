@@ -9,7 +9,8 @@ use crate::pass::live::is_cheap;
 use crate::pass::registers::RegisterSet;
 use crate::pass::segment::{Item, Plan};
 use gcnjit_rt::wave::reg;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Most values that a part computes: its code is written out for each chunk.
@@ -56,16 +57,16 @@ impl<'a> Builder<'a> {
             items: start..start,
             worth: 0,
             block: Block::new(context.block.pc),
-            slots: HashMap::new(),
+            slots: HashMap::default(),
             ranks: Vec::new(),
             stages: vec![Stage::default()],
             accesses: Vec::new(),
             stored: false,
-            known: HashMap::new(),
+            known: HashMap::default(),
             written: BTreeMap::new(),
-            exposed: HashSet::new(),
-            scalars: HashSet::new(),
-            early: HashSet::new(),
+            exposed: HashSet::default(),
+            scalars: HashSet::default(),
+            early: HashSet::default(),
             spills: Vec::new(),
             bits: Vec::new(),
             uniforms: Vec::new(),
@@ -434,7 +435,7 @@ impl<'a> Builder<'a> {
     /// The slots that what comes after the part reads.
     fn keeps(&self) -> Vec<(usize, Value)> {
         let Context { block, plan, segments, item_of, .. } = self.context;
-        let mut read = HashSet::new();
+        let mut read = HashSet::default();
         for (i, node) in block.nodes.iter().enumerate() {
             let Some(rank) = plan.ranks[i] else { continue };
             let item = match item_of.get(&Value(i as u32)) {

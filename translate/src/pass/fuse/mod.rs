@@ -22,7 +22,7 @@ use crate::lane::{Block, Fenv, Op, Value};
 use builder::Builder;
 use gcnjit_rt::Mode;
 use gcnjit_rt::wave::reg;
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::ops::Range;
 
 /// A fused part.
@@ -112,9 +112,9 @@ impl<'a> Context<'a> {
             plan,
             items,
             mode,
-            written_by: HashMap::new(),
-            item_of: HashMap::new(),
-            segments: HashMap::new(),
+            written_by: HashMap::default(),
+            item_of: HashMap::default(),
+            segments: HashMap::default(),
         };
         for (i, item) in items.iter().enumerate() {
             match *item {
@@ -134,7 +134,7 @@ impl<'a> Context<'a> {
     }
 
     fn find_writers(&mut self) {
-        let mut last: HashMap<u64, Value> = HashMap::new();
+        let mut last: HashMap<u64, Value> = HashMap::default();
         for (i, node) in self.block.nodes.iter().enumerate() {
             let value = Value(i as u32);
             match node.op {
@@ -184,7 +184,7 @@ impl Context<'_> {
 impl Fused {
     /// Drops values that nothing uses.
     fn drop_unused(&mut self) {
-        let mut used = HashSet::new();
+        let mut used = HashSet::default();
         let mut work: Vec<Value> = self.accesses.iter().flat_map(|access| &access.address).copied().collect();
         work.extend(self.accesses.iter().filter(|access| access.access.store).flat_map(|access| &access.data));
         work.extend(self.sets.iter().chain(self.stages.iter().flat_map(|stage| &stage.sets)).map(|set| set.1));

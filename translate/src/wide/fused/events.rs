@@ -4,11 +4,11 @@ use crate::lane::{Op, Shape, Value};
 use crate::pass::fuse::Fused;
 use crate::wide::access::COUNT;
 use crate::wide::schedule::{Event, Schedule};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// Lists what happens: values by chunk, accesses for all of them at once; in the end what had to wait.
 pub(super) fn schedule(fused: &Fused) -> Schedule {
-    let mut list = List { fused, events: Vec::new(), uses: HashMap::new() };
+    let mut list = List { fused, events: Vec::new(), uses: HashMap::default() };
     let early = list.early();
     early.iter().for_each(|value| list.in_each_chunk(Event::Load(*value), &[]));
     for stage in &fused.stages {

@@ -1,6 +1,6 @@
 //! The accesses of a fused part: whether the lanes, whose addresses are in registers, are where its code can move them.
 
-use super::{CHUNK, LOW, PLACE, Part, ROOM, SCALARS, SITE, SIZE, WAVE, ramp};
+use super::{CHUNK, LOW, PLACE, Part, ROOM, SCALARS, SITE, SIZE, WAVE};
 use crate::access::{Base, LaneMove, Site};
 use crate::lane::{Shape, Value};
 use crate::pass::fuse::FusedAccess;
@@ -68,7 +68,7 @@ impl<'p, 'a> Lanes<'p, 'a> {
     /// The offsets of a chunk's lanes from the wave's first one, side by side.
     fn ramp(&mut self, chunk: i32) -> Mem {
         let step = self.lane_bytes() as u32;
-        ramp(self.asm(), step).further(CHUNK * chunk)
+        self.asm().ramp(step).further(CHUNK * chunk)
     }
 
     /// The case that all lanes are side by side; jumps if they are not.

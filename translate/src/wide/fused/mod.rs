@@ -22,7 +22,7 @@ use crate::pass::fuse::{Fused, FusedAccess};
 use gcnjit_rt::Wave;
 use gcnjit_rt::wave::reg;
 use lanes::Lanes;
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::mem::{offset_of, size_of};
 
 /// The site of an access, the size of its allocation, and how far into it the first byte of what is checked may be.
@@ -45,7 +45,8 @@ pub fn emit(asm: &mut Asm, fused: &Fused, first_site: usize) -> Entry {
     let mut layout = Layout::of_fused(fused);
     let demand = Demand { block: &fused.block, plan: &fused.plan, rank: 0 };
     let registers = Registers::new(asm, demand, None, &schedule, &mut layout, Work::Chunk(0));
-    let mut part = Part { chunk: Chunk { r: registers }, fused, first_site, fail: Vec::new(), places: HashMap::new() };
+    let mut part =
+        Part { chunk: Chunk { r: registers }, fused, first_site, fail: Vec::new(), places: HashMap::default() };
     part.emit();
     let guest: HashMap<Value, Value> = fused.uniforms.iter().copied().collect();
     let scalars = layout.scalars.iter().map(|here| guest[here]).collect();
@@ -251,7 +252,7 @@ impl Part<'_> {
     /// Three or four dwords a lane: these are far apart in memory, and do not overlap.
     fn store_rows(&mut self, data: &[Value], places: i32) {
         let (index, moving) = (self.chunk.r.fresh(), self.chunk.r.fresh_mask());
-        let ramp = ramp(self.asm(), 4 * data.len() as u32);
+        let ramp = self.asm().ramp(4 * data.len() as u32);
         self.asm().v1(op::VMOVDQA32, index, Rm::Mem(ramp));
         for chunk in 0..COUNT {
             self.chunk.r.work = Work::Chunk(chunk);
@@ -277,10 +278,4 @@ impl Part<'_> {
             to
         })
     }
-}
-
-/// Offsets of the lanes of a wave, side by side.
-fn ramp(asm: &mut Asm, step: u32) -> Mem {
-    let places: Vec<u8> = (0..64).flat_map(|lane| (step * lane).to_le_bytes()).collect();
-    asm.constant(&places)
 }
