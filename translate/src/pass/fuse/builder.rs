@@ -426,7 +426,8 @@ impl<'a> Builder<'a> {
         match item {
             Item::Scalar(value) => {
                 let node = self.node(value);
-                matches!(node.op, Op::SetSgpr | Op::SetScc) || node.shape == Shape::Uniform && !node.is_effect()
+                let pure = node.shape == Shape::Uniform && !node.is_effect() && node.op != Op::ReadLane;
+                pure || matches!(node.op, Op::SetSgpr | Op::SetScc)
             }
             Item::Segment(_) => false,
         }
