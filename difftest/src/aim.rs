@@ -73,8 +73,12 @@ fn pattern(random: &mut Random, len: u64, bytes: u64) -> [u64; LANES] {
         }
         2 => [first; LANES],
         3 => {
-            let step = random.below(4) * unit;
-            std::array::from_fn(|lane| (first + lane as u64 * step) % (places * unit))
+            // So far apart; or rows of sixteen.
+            let choice = random.below(8);
+            let (step, row) =
+                if choice < 4 { (choice, 16 * choice) } else { (1, [0, 16, 20, 36][choice as usize - 4]) };
+            let place = |lane: u64| (lane % 16 * step + lane / 16 * row) * unit;
+            std::array::from_fn(|lane| (first + place(lane as u64)) % (places * unit))
         }
         _ => std::array::from_fn(|_| random.below(places) * unit),
     }

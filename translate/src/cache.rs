@@ -21,6 +21,7 @@ use crate::access::Site;
 use crate::cfg::{self, decode};
 use crate::jit::{Context, Exit, Unit};
 use crate::libcall;
+use crate::pass::strides::Start;
 use crate::profile;
 use crate::stats::JitStats;
 use crate::{AtEnd, Machine, meet, translate};
@@ -191,12 +192,12 @@ impl Jit {
         self.lock().stats.stages.total()
     }
 
-    /// The unit with an entry at `pc` for `mode`, translated now if it is new.
+    /// The unit with an entry where the wave is, for its MODE, translated now if it is new.
     ///
     /// # Errors
     /// As [`translate`].
-    pub fn unit(&self, env: &Env<'_>, pc: u64, mode: Mode) -> Result<Arc<Resident>, Box<Trap>> {
-        let mode = Mode(mode.0 & MODE_KEY);
+    pub fn unit(&self, env: &Env<'_>, wave: &Wave) -> Result<Arc<Resident>, Box<Trap>> {
+        let (pc, mode) = (wave.pc, Mode(wave.mode.0 & MODE_KEY));
         let code = env.memory.code_id(pc).ok_or_else(|| cfg::bad_jump(pc))?;
         let key = (code, (pc, mode.0, env.registers, env.exceptions));
         let mut cache = self.lock();
@@ -219,7 +220,7 @@ impl Jit {
         drop(cache);
         let _pending = Pending { jit: self, key };
         let machine = Machine { at_end: self.at_end, ..Machine::of(env) };
-        let unit = translate(env.memory, machine, pc, mode)?;
+        let unit = translate(env.memory, machine, &Start::of(wave), mode)?;
         profile::record(&unit, &self.program);
         let resident = Arc::new(Resident::new(unit, code, env));
         self.insert(resident.clone());
@@ -296,7 +297,7 @@ impl Jit {
             self.overwritten(&mut self.lock(), resident);
             worker.forget_gone();
         }
-        let resident = self.unit(env, wave.pc, wave.mode)?;
+        let resident = self.unit(env, wave)?;
         resident.touch(self.clock.load(Relaxed));
         Ok(worker.remember(place(wave, env), resident))
     }

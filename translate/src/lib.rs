@@ -30,6 +30,7 @@ pub use stats::{JitStats, Stages};
 use gcnjit_isa::Target;
 use gcnjit_rt::{Env, Mode, RegisterFile, Trap, View};
 use lower::{Planned, Shaping};
+use pass::strides::Start;
 use stats::timed;
 
 /// What code is translated for beside MODE.
@@ -63,15 +64,16 @@ impl Machine {
     }
 }
 
-/// Translates everything that direct jumps reach from `entry`, for waves in `mode` that own `registers`.
+/// Translates everything that direct jumps reach from where `start` is, for waves in `mode`; it is fastest for those that
+/// look like `start`.
 ///
 /// # Errors
 /// [`Trap::Decode`] or a bad jump at the entry; [`Trap::Unimplemented`] for any instruction in the unit;
 /// [`Trap::Host`] if the host's code generator refuses.
-pub fn translate(view: &View, machine: Machine, entry: u64, mode: Mode) -> Result<jit::Unit, Box<Trap>> {
+pub fn translate(view: &View, machine: Machine, start: &Start, mode: Mode) -> Result<jit::Unit, Box<Trap>> {
     let mut stages = Stages::default();
-    let guest = timed(&mut stages.decode, || cfg::blocks(view, machine, entry))?;
-    let planned = plan(&guest, machine, mode, &mut stages)?;
+    let guest = timed(&mut stages.decode, || cfg::blocks(view, machine, start.pc()))?;
+    let planned = plan(&guest, machine, mode, start, &mut stages)?;
     jit::compile(planned, mode, Shaping::default(), stages)
 }
 
@@ -81,7 +83,8 @@ pub fn translate(view: &View, machine: Machine, entry: u64, mode: Mode) -> Resul
 /// [`Trap::Unimplemented`] for any instruction in the block.
 pub fn translate_block(guest: &cfg::GuestBlock, machine: Machine, mode: Mode) -> Result<jit::Unit, Box<Trap>> {
     let mut stages = Stages::default();
-    let planned = plan(std::slice::from_ref(guest), machine, mode, &mut stages)?;
+    let start = Start::unknown(guest.start());
+    let planned = plan(std::slice::from_ref(guest), machine, mode, &start, &mut stages)?;
     jit::compile(planned, mode, Shaping::default(), stages)
 }
 
@@ -89,15 +92,17 @@ fn plan(
     guest: &[cfg::GuestBlock],
     machine: Machine,
     mode: Mode,
+    start: &Start,
     stages: &mut Stages,
 ) -> Result<Vec<Planned>, Box<Trap>> {
     let build = || guest.iter().map(|guest| build::block(guest, machine, mode)).collect::<Result<Vec<_>, _>>();
     let blocks = timed(&mut stages.build, build)?;
     Ok(timed(&mut stages.plan, || {
         let needs = pass::registers::needed(&blocks, machine.at_end);
-        let planned = blocks.into_iter().zip(needs).map(|(block, needs)| {
+        let guesses = pass::strides::guess(&blocks, start);
+        let planned = blocks.into_iter().zip(needs).zip(guesses).map(|((block, needs), guess)| {
             let plan = pass::segment::plan(&block, &needs.nodes, mode);
-            let fuse = || pass::fuse::parts(&block, &plan, mode, needs.exit);
+            let fuse = || pass::fuse::parts(&block, &plan, mode, needs.exit, &guess);
             let parts = if wide::is_available() { fuse() } else { Vec::new() };
             Planned { block, plan, parts }
         });

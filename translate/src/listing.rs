@@ -6,6 +6,7 @@ use crate::jit::{self, Unit};
 use crate::lane::{Block, Op, Value};
 use crate::lower::{Planned, Shaping};
 use crate::pass::segment::{Plan, Step};
+use crate::pass::strides::Start;
 use crate::{Machine, Program, Stages, cfg, plan};
 use gcnjit_isa::{Target, disas};
 use gcnjit_rt::{Mode, Trap, View};
@@ -41,7 +42,7 @@ pub fn listing(
     let instructions = guest.iter().flat_map(|block| &block.instructions);
     let text = instructions.map(|(pc, inst)| (*pc, disas::text(inst, machine.target))).collect();
     let mut page = Page { program, instructions: text, shown: None, text: String::new() };
-    let planned = plan(&guest, machine, mode, &mut stages)?;
+    let planned = plan(&guest, machine, mode, &Start::of_kernel(entry), &mut stages)?;
     match form {
         Form::Lane => planned.iter().for_each(|planned| page.lane(planned)),
         Form::Clif => page.clif(&planned, mode).map_err(|what| Box::new(Trap::Host { pc: entry, what }))?,

@@ -5,6 +5,7 @@ use crate::cache::{MODE_KEY, outcome};
 use crate::cfg::{self, GuestBlock};
 use crate::jit::{Context, Unit};
 use crate::lane::Listing;
+use crate::pass::strides::Start;
 use crate::{Machine, Stages, plan, translate_block};
 use crate::{libcall, listing};
 use gcnjit_isa::{Decoder, Target};
@@ -81,7 +82,8 @@ pub fn first_segment(guest: &GuestBlock, machine: Machine, mode: Mode) -> Result
     let mode = Mode(mode.0 & MODE_KEY);
     let is_one = |count: usize| {
         let part = GuestBlock { instructions: guest.instructions[..count].to_vec() };
-        let planned = plan(std::slice::from_ref(&part), machine, mode, &mut Stages::default())?;
+        let start = Start::unknown(part.start());
+        let planned = plan(std::slice::from_ref(&part), machine, mode, &start, &mut Stages::default())?;
         let steps = planned.iter().flat_map(|planned| &planned.plan.steps);
         Ok::<_, Box<Trap>>(steps.filter(|step| !step.segment.is_empty()).count() <= 1)
     };

@@ -88,6 +88,35 @@ pub struct LaneMove {
     pub store: bool,
 }
 
+impl LaneMove {
+    /// Whether lanes have two dwords side by side.
+    pub fn is_double(&self) -> bool {
+        self.dwords == 2 && self.apart.is_none()
+    }
+
+    /// Bytes of a lane that are side by side.
+    pub fn lane_bytes(&self) -> i32 {
+        match self.small {
+            Some(small) => small.bytes,
+            None if self.apart.is_some() => 4,
+            None => 4 * self.dwords as i32,
+        }
+    }
+
+    /// Bytes from a lane's dword that comes first in memory to dword `k`.
+    pub fn place_of(&self, k: usize) -> i32 {
+        match self.apart {
+            Some(apart) => [-apart.min(0), apart.max(0)][k],
+            None => 4 * k as i32,
+        }
+    }
+
+    /// Bytes that so many lanes side by side take, from the first to the last.
+    pub fn extent(&self, lanes: i32) -> i32 {
+        lanes * self.lane_bytes() + self.apart.map_or(0, i32::abs)
+    }
+}
+
 impl Access {
     /// Whether it is a plain move from or to LDS.
     pub fn is_in_lds(&self) -> bool {

@@ -6,3 +6,4 @@ pub mod fuse;
 pub mod live;
 pub mod registers;
 pub mod segment;
+pub mod strides;

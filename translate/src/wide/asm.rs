@@ -391,6 +391,12 @@ impl Asm {
         self.evex(row, to.0, 0, Rm::Reg(from as u8), K(0), false, None);
     }
 
+    /// A general register in all quadwords.
+    pub fn broadcast64(&mut self, to: Zmm, from: Gpr) {
+        let row = Evex { map: M0F38, prefix: P66, wide: W1, opcode: 0x7c, tuple: Tuple::One };
+        self.evex(row, to.0, 0, Rm::Reg(from as u8), K(0), false, None);
+    }
+
     /// Loads a dword for each lane of a mask, which is cleared, from an address plus the lane's signed index.
     pub fn gather(&mut self, to: Zmm, mask: K, base: Gpr, index: Zmm, offset: i32) {
         self.indexed(W0, 0x90, to, mask, (base, index, offset));

@@ -19,12 +19,16 @@ use std::mem::{offset_of, size_of};
 /// A register's worth of a value: the value, which half of it, and for which chunk.
 type Part = (Value, usize, i32);
 
+/// Instead of a chunk: dwords 0 to 3 are the first lanes of the four chunks, 4 to 7 their last ones. There is nothing of
+/// this in memory, and any value in the dwords behind.
+pub const ENDS: i32 = 4;
+
 /// What instructions are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
     /// The chunk that the loop is at.
     Loop,
-    /// This one of the chunks that are written out.
+    /// This one of the chunks that are written out, or their ends ([`ENDS`]).
     Chunk(i32),
 }
 
@@ -65,6 +69,8 @@ pub struct Registers<'a> {
     masks: [Option<(Value, i32)>; 8],
     /// Registers in use by this event, a bit each.
     pinned: u32,
+    /// Registers that values don't go to, a bit each.
+    reserved: u32,
     pinned_masks: u8,
     stored: HashMap<Part, i32>,
 }
@@ -99,6 +105,7 @@ impl<'a> Registers<'a> {
             vectors: [None; 32],
             masks: [None; 8],
             pinned: 0,
+            reserved: 0,
             // K0 can't mask an operation.
             pinned_masks: 1,
             stored: HashMap::default(),
@@ -139,7 +146,7 @@ impl<'a> Registers<'a> {
     /// Ends an event: registers of dead values and of temporaries are free.
     pub fn next(&mut self) {
         self.retire();
-        (self.pinned, self.pinned_masks) = (0, 1);
+        (self.pinned, self.pinned_masks) = (self.reserved, 1);
         self.now += 1;
     }
 
@@ -168,6 +175,13 @@ impl<'a> Registers<'a> {
         Zmm(register as u8)
     }
 
+    /// A register to have for good, while all are free.
+    pub fn reserve(&mut self) -> Zmm {
+        let register = self.fresh();
+        self.reserved |= 1 << register.0;
+        register
+    }
+
     fn evict(&mut self) -> usize {
         let unpinned = (0..32).filter(|i| self.pinned >> i & 1 == 0);
         let next = |(value, _, chunk): Part| self.schedule.next_use((value, chunk), self.now);
@@ -189,7 +203,7 @@ impl<'a> Registers<'a> {
     }
 
     fn home(&mut self, part: Part) -> Option<Home> {
-        let (value, half, _) = part;
+        let (value, half, chunk) = part;
         if let Some(at) = self.stored.get(&part) {
             return Some(Home::Lanes(Mem::At(Gpr::Rdx, *at)));
         }
@@ -200,6 +214,9 @@ impl<'a> Registers<'a> {
                 None => Mem::At(Gpr::Rdx, self.layout.scalar(value)),
             };
             return Some(Home::One(mem));
+        }
+        if chunk == ENDS {
+            return None;
         }
         if self.demand.is_loaded(value) {
             let row = row_of_slot(self.demand.plan, value);

@@ -20,7 +20,13 @@ pub enum Event {
     Keep(usize, Value),
     /// Writes the bits of a mask: its position in the segment's list of them, and the mask.
     Bits(usize, Value),
-    /// Of fused parts: checks an access, for all chunks, and loads.
+    /// Of fused parts: computes a value at the ends of chunks, and checks what has to be so there.
+    Ends(Value),
+    /// Of fused parts: checks where a strided access goes.
+    Check(usize),
+    /// Of fused parts: gives up if something is not as it was thought to be.
+    Proof,
+    /// Of fused parts: checks an access, for all chunks, if that has not been done, and loads.
     Access(usize),
     /// Of fused parts: stores what an access has been checked for, for all chunks.
     Store(usize),
@@ -142,7 +148,9 @@ impl Schedule {
                 Event::Load(_) | Event::Turn => Vec::new(),
                 Event::Compute(value) => demand.node(value).args().collect(),
                 Event::Set(_, value) | Event::Keep(_, value) | Event::Bits(_, value) => vec![value],
-                Event::Access(_) | Event::Store(_) => unreachable!("segments have no accesses"),
+                Event::Ends(_) | Event::Check(_) | Event::Proof | Event::Access(_) | Event::Store(_) => {
+                    unreachable!("segments have no accesses")
+                }
             };
             for value in used {
                 self.uses.entry((demand.resolved(value, full), 0)).or_default().push(i);

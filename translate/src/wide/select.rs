@@ -29,7 +29,9 @@ impl Chunk<'_> {
             Event::Keep(slot, value) => self.keep(slot, value),
             Event::Bits(index, value) => self.bits(index, value),
             Event::Turn => self.r.asm.rotate_right(Gpr::R10, 16),
-            Event::Access(_) | Event::Store(_) => unreachable!("fused parts do these themselves"),
+            Event::Ends(_) | Event::Check(_) | Event::Proof | Event::Access(_) | Event::Store(_) => {
+                unreachable!("fused parts do these themselves")
+            }
         }
     }
 

@@ -8,13 +8,15 @@ use crate::pass::demand::Demand;
 use crate::pass::live::is_cheap;
 use crate::pass::registers::RegisterSet;
 use crate::pass::segment::{Item, Plan};
+use crate::pass::strides::Stride;
 use gcnjit_rt::wave::reg;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Most values that a part computes: its code is written out for each chunk.
-const VALUES: usize = 56;
+/// Most values that a part computes, times the chunks that its code is written out for. Those with a stride mostly belong
+/// to addresses, which are computed once.
+const VALUES: usize = 56 * 4;
 /// Most accesses of a part.
 const ACCESSES: usize = 12;
 
@@ -36,6 +38,8 @@ pub(super) struct Builder<'a> {
     written: BTreeMap<u64, (usize, Value)>,
     /// VGPRs whose values from before are read.
     exposed: HashSet<u64>,
+    /// The strides of these.
+    strides: HashMap<Value, Stride>,
     /// SGPRs written, and whether SCC was.
     scalars: HashSet<u64>,
     /// Uniform values of its items, all of which are computed before it begins.
@@ -65,6 +69,7 @@ impl<'a> Builder<'a> {
             known: HashMap::default(),
             written: BTreeMap::new(),
             exposed: HashSet::default(),
+            strides: HashMap::default(),
             scalars: HashSet::default(),
             early: HashSet::default(),
             spills: Vec::new(),
@@ -277,13 +282,13 @@ impl<'a> Builder<'a> {
                 if demand.is_loaded(value) && self.is_before(value, rank) {
                     return self.slot(value, node);
                 }
-                Some(self.old(register, value))
+                Some(self.old(register, value, self.context.guess.values[value.index()]))
             }
         }
     }
 
     /// What a VGPR holds when the part begins.
-    fn old(&mut self, register: u64, origin: Value) -> Value {
+    fn old(&mut self, register: u64, origin: Value, stride: Stride) -> Value {
         self.exposed.insert(register);
         let node = Node {
             op: Op::Vgpr,
@@ -293,14 +298,16 @@ impl<'a> Builder<'a> {
             args: [Value::NONE; 3],
             imm: register,
         };
-        match self.block.find(&node) {
+        let here = match self.block.find(&node) {
             Some(known) => known,
             None => self.push(origin, node),
-        }
+        };
+        self.strides.entry(here).and_modify(|known| *known = known.or(stride)).or_insert(stride);
+        here
     }
 
     fn computed(&mut self, value: Value, node: Node, rank: usize) -> Option<Value> {
-        self.computed += 1;
+        self.computed += if self.context.guess.values[value.index()].is_some() { 1 } else { 4 };
         (self.computed <= VALUES).then_some(())?;
         let mut args = [Value::NONE; 3];
         for (to, from) in args.iter_mut().zip(node.args) {
@@ -323,14 +330,15 @@ impl<'a> Builder<'a> {
         }
         let origin = self.origin_of(number);
         let halves = if access.base == Base::None { 2 } else { 1 };
-        let halves = 0..halves;
-        let address: Vec<Value> = halves.map(|half| self.register(access.address + half, origin)).collect();
+        let strides = self.context.guess.addresses[number];
+        let address: Vec<Value> =
+            (0..halves).map(|half| self.register(access.address + half, origin, strides[half])).collect();
         let shape = address.iter().map(|value| self.block.node(*value).shape).max().expect("it has an address");
         if access.store && shape == Shape::Uniform {
             return None;
         }
         let data = (0..access.dwords).map(|k| match access.store {
-            true => self.register(access.data + k, origin),
+            true => self.register(access.data + k, origin, None),
             false => self.loaded(number, k, shape, origin),
         });
         let data: Vec<Value> = data.collect();
@@ -343,7 +351,7 @@ impl<'a> Builder<'a> {
         }
         self.stages.last_mut().expect("there is always one").access = Some(self.accesses.len());
         self.stages.push(Stage::default());
-        self.accesses.push(FusedAccess { number, access, address, data });
+        self.accesses.push(FusedAccess { number, access, address, data, stride: None });
         self.worth += 1;
         Some(())
     }
@@ -364,10 +372,10 @@ impl<'a> Builder<'a> {
     }
 
     /// What a VGPR holds now.
-    fn register(&mut self, register: usize, origin: Value) -> Value {
+    fn register(&mut self, register: usize, origin: Value, stride: Stride) -> Value {
         match self.written.get(&(register as u64)) {
             Some((_, value)) => *value,
-            None => self.old(register as u64, origin),
+            None => self.old(register as u64, origin, stride),
         }
     }
 
@@ -416,7 +424,9 @@ impl<'a> Builder<'a> {
             bits: self.bits,
             uniforms: self.uniforms,
             fenv: self.fenv,
+            strides: Vec::new(),
         };
+        fused.find_strided(&self.strides, self.context.guess.over_wave);
         fused.drop_unused();
         fused
     }

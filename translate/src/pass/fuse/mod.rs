@@ -13,10 +13,16 @@
 //! A part has a block of its own: nodes of the guest's block that it needs, with a read of a VGPR that the part has
 //! written replaced by what was written, and what is a matter of EXEC decided.
 
+//!
+//! Where the addresses of lanes are thought to count ([`super::strides`]), a part computes them at the *ends* of chunks only,
+//! the first and the last lane of each, and gives up if what lies between is not what it takes it to be.
+
 mod builder;
+mod strided;
 
 use super::registers::RegisterSet;
 use super::segment::{Item, Plan};
+use super::strides::{Guess, Stride};
 use crate::access::LaneMove;
 use crate::lane::{Block, Fenv, Op, Value};
 use builder::Builder;
@@ -49,6 +55,8 @@ pub struct Fused {
     pub uniforms: Vec<(Value, Value)>,
     /// The environment of its arithmetic.
     pub fenv: Option<Fenv>,
+    /// The strides of its values.
+    pub strides: Vec<Stride>,
 }
 
 /// A stage of a part.
@@ -58,6 +66,10 @@ pub struct Stage {
     pub values: Vec<Value>,
     /// VGPRs to write as soon as their values are there.
     pub sets: Vec<(u64, Value)>,
+    /// Values to compute at the ends of chunks.
+    pub ends: Vec<Value>,
+    /// Strided accesses to check, for which these are needed.
+    pub checks: Vec<usize>,
     /// The access behind them, by its place in [`Fused::accesses`].
     pub access: Option<usize>,
 }
@@ -72,12 +84,14 @@ pub struct FusedAccess {
     pub address: Vec<Value>,
     /// What is stored, or loaded.
     pub data: Vec<Value>,
+    /// How the lanes' addresses count, if they are known at the ends of chunks only.
+    pub stride: Stride,
 }
 
 /// Finds the parts of a block's plan. `exit` is what is read of registers after the block.
-pub fn parts(block: &Block, plan: &Plan, mode: Mode, exit: RegisterSet) -> Vec<Fused> {
+pub fn parts(block: &Block, plan: &Plan, mode: Mode, exit: RegisterSet, guess: &Guess) -> Vec<Fused> {
     let items = plan.items();
-    let context = Context::new(block, plan, &items, mode);
+    let context = Context::new(block, plan, &items, mode, guess);
     let mut parts = Vec::new();
     let mut start = 0;
     while start < items.len() {
@@ -97,6 +111,7 @@ struct Context<'a> {
     plan: &'a Plan,
     items: &'a [Item],
     mode: Mode,
+    guess: &'a Guess,
     /// For each VGPR read, the node that wrote the register before it.
     written_by: HashMap<Value, Value>,
     /// The item that does a node.
@@ -106,12 +121,13 @@ struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    fn new(block: &'a Block, plan: &'a Plan, items: &'a [Item], mode: Mode) -> Self {
+    fn new(block: &'a Block, plan: &'a Plan, items: &'a [Item], mode: Mode, guess: &'a Guess) -> Self {
         let mut context = Context {
             block,
             plan,
             items,
             mode,
+            guess,
             written_by: HashMap::default(),
             item_of: HashMap::default(),
             segments: HashMap::default(),
@@ -182,20 +198,36 @@ impl Context<'_> {
 }
 
 impl Fused {
-    /// Drops values that nothing uses.
-    fn drop_unused(&mut self) {
-        let mut used = HashSet::default();
-        let mut work: Vec<Value> = self.accesses.iter().flat_map(|access| &access.address).copied().collect();
-        work.extend(self.accesses.iter().filter(|access| access.access.store).flat_map(|access| &access.data));
-        work.extend(self.sets.iter().chain(self.stages.iter().flat_map(|stage| &stage.sets)).map(|set| set.1));
-        work.extend(self.keeps.iter().map(|(_, value)| *value));
-        work.extend(self.bits.iter().map(|(_, value)| *value));
+    /// The values that are needed lane by lane, if of the accesses these need their addresses so.
+    fn needed(&self, needs_address: impl Fn(&FusedAccess) -> bool) -> HashSet<Value> {
+        let mut roots: Vec<Value> = Vec::new();
+        for access in &self.accesses {
+            let address = access.address.iter().filter(|_| needs_address(access));
+            roots.extend(address.chain(access.data.iter().filter(|_| access.access.store)));
+        }
+        roots.extend(self.sets.iter().chain(self.stages.iter().flat_map(|stage| &stage.sets)).map(|set| set.1));
+        roots.extend(self.keeps.iter().map(|(_, value)| *value));
+        roots.extend(self.bits.iter().map(|(_, value)| *value));
+        self.with_arguments(roots)
+    }
+
+    /// Values, and all that they are made of.
+    fn with_arguments(&self, mut work: Vec<Value>) -> HashSet<Value> {
+        let mut found = HashSet::default();
         while let Some(value) = work.pop() {
-            if used.insert(value) {
+            if found.insert(value) {
                 work.extend(self.block.node(value).args());
             }
         }
-        self.stages.iter_mut().for_each(|stage| stage.values.retain(|value| used.contains(value)));
-        self.uniforms.retain(|(value, _)| used.contains(value));
+        found
+    }
+
+    /// Drops values that nothing uses.
+    fn drop_unused(&mut self) {
+        let lanes = self.needed(|access| access.stride.is_none());
+        let ends: HashSet<Value> = self.stages.iter().flat_map(|stage| &stage.ends).copied().collect();
+        let of_ends = self.with_arguments(ends.into_iter().collect());
+        self.stages.iter_mut().for_each(|stage| stage.values.retain(|value| lanes.contains(value)));
+        self.uniforms.retain(|(value, _)| lanes.contains(value) || of_ends.contains(value));
     }
 }

@@ -50,7 +50,7 @@ impl Stub<'_> {
         self.slow_if(When::Below);
         self.asm.sub_register(SIZE, ORIGIN);
         self.slow_if(When::Below);
-        self.asm.sub(SIZE, self.lane_bytes());
+        self.asm.sub(SIZE, self.access.lane_bytes());
         self.slow_if(When::Below);
         self.set_limit();
     }
@@ -59,7 +59,7 @@ impl Stub<'_> {
     /// away.
     pub(super) fn find_interleaved(&mut self, resource: &Interleaved) {
         let [offset, last, three, odd] =
-            [self.access.offset as u32, SWIZZLE_LIMIT - 1, 3, self.lane_bytes() as u32 - 1]
+            [self.access.offset as u32, SWIZZLE_LIMIT - 1, 3, self.access.lane_bytes() as u32 - 1]
                 .map(|value| Rm::Broadcast(self.asm.constant(&value.to_le_bytes())));
         for chunk in 0..COUNT {
             let (mask, index) = (Stub::active(chunk), Stub::index(chunk));

@@ -145,7 +145,7 @@ impl Stub<'_> {
             self.asm.compare_registers(LOW, SIZE);
             self.slow_if(When::Below);
         }
-        if self.is_double() {
+        if self.access.is_double() {
             self.load_orders();
         }
         // Both halves may have been written apart and just now: a load of both would have to wait for that.
@@ -153,33 +153,6 @@ impl Stub<'_> {
             self.asm.is_ones32(WAVE, EXEC + half);
             self.asm.jump(When::NotZero)
         })
-    }
-
-    /// Whether lanes have two dwords side by side.
-    fn is_double(&self) -> bool {
-        self.access.dwords == 2 && self.access.apart.is_none()
-    }
-
-    /// Bytes of a lane that are side by side.
-    fn lane_bytes(&self) -> i32 {
-        match self.access.small {
-            Some(small) => small.bytes,
-            None if self.is_double() => 8,
-            None => 4,
-        }
-    }
-
-    /// Bytes from a lane's dword that comes first in memory to dword `k`.
-    fn place_of(&self, k: usize) -> i32 {
-        match self.access.apart {
-            Some(apart) => [-apart.min(0), apart.max(0)][k],
-            None => 4 * k as i32,
-        }
-    }
-
-    /// Bytes that so many lanes side by side take, from the first to the last.
-    fn extent(&self, lanes: i32) -> i32 {
-        lanes * self.lane_bytes() + self.access.apart.map_or(0, i32::abs)
     }
 
     /// The case that all lanes are side by side.
@@ -190,11 +163,11 @@ impl Stub<'_> {
         self.asm.k_test(K(1));
         other.push(self.asm.jump(When::NotZero));
         self.asm.mov(ROOM, SIZE);
-        self.asm.sub(ROOM, self.extent(64));
+        self.asm.sub(ROOM, self.access.extent(64));
         other.push(self.asm.jump(When::Below));
         other.extend(self.place(0, 64));
         for chunk in 0..COUNT {
-            let at = Mem::At(CHUNKS[0], chunk * 16 * self.lane_bytes());
+            let at = Mem::At(CHUNKS[0], chunk * 16 * self.access.lane_bytes());
             if let Some(small) = self.access.small {
                 self.small_run(small, chunk, at);
             } else if self.access.store {
@@ -211,7 +184,7 @@ impl Stub<'_> {
     /// Sets bits where an address is not what it is if all lanes are side by side.
     fn find_differences(&mut self) {
         let address = |chunk| Rm::Mem(Mem::At(WAVE, row(self.access.address) + CHUNK * chunk));
-        let step = self.lane_bytes() as u32;
+        let step = self.access.lane_bytes() as u32;
         let ramp = self.ramp();
         let next = self.asm.constant(&(16 * step).to_le_bytes());
         self.asm.v1(op::VPBROADCASTD, FIRST, address(0));
@@ -232,7 +205,7 @@ impl Stub<'_> {
 
     /// Sixteen offsets side by side.
     fn ramp(&mut self) -> Mem {
-        let step = self.lane_bytes() as u32;
+        let step = self.access.lane_bytes() as u32;
         let places: Vec<u8> = (0..16u32).flat_map(|lane| (step * lane).to_le_bytes()).collect();
         self.asm.constant(&places)
     }
@@ -357,7 +330,7 @@ impl Stub<'_> {
         self.asm.sub_mem(SIZE, SITE, Site::START as i32);
         self.asm.sub_register(SIZE, LOW);
         self.other_if(When::Below);
-        self.asm.sub(SIZE, self.lane_bytes());
+        self.asm.sub(SIZE, self.access.lane_bytes());
         self.other_if(When::Below);
         self.asm.mov(LOW, from);
         self.asm.sub_mem(LOW, SITE, Site::START as i32);
@@ -392,7 +365,7 @@ impl Stub<'_> {
         self.other_if(When::NotZero);
         self.place_or_go_on(chunk, 1);
         for (k, data) in (0..self.access.dwords).zip(Stub::data(chunk)) {
-            self.asm.v1(op::VPBROADCASTD, data, Rm::Mem(Mem::At(from, self.place_of(k))));
+            self.asm.v1(op::VPBROADCASTD, data, Rm::Mem(Mem::At(from, self.access.place_of(k))));
         }
         self.asm.bind(done);
     }
@@ -400,7 +373,7 @@ impl Stub<'_> {
     fn load_run(&mut self, [first, second]: [Zmm; 2], from: Mem) {
         if self.access.apart.is_some() {
             for (k, data) in [first, second].into_iter().enumerate() {
-                self.asm.v1(op::VMOVDQU32, data, Rm::Mem(from.further(self.place_of(k))));
+                self.asm.v1(op::VMOVDQU32, data, Rm::Mem(from.further(self.access.place_of(k))));
             }
             return;
         }
@@ -454,7 +427,7 @@ impl Stub<'_> {
 
     fn place_or_go_on(&mut self, chunk: i32, lanes: i32) {
         self.asm.mov(ROOM, SIZE);
-        self.asm.sub(ROOM, self.extent(lanes));
+        self.asm.sub(ROOM, self.access.extent(lanes));
         self.other_if(When::Below);
         let outside = self.place(chunk, lanes);
         self.other.extend(outside);
@@ -478,7 +451,7 @@ impl Stub<'_> {
         self.asm.add_register(to, LOW);
         self.asm.add(to, self.access.offset + self.access.apart.map_or(0, |apart| apart.min(0)));
         // A run whose low half wraps has jumped.
-        self.asm.add32(LOW, (lanes - 1) * self.lane_bytes());
+        self.asm.add32(LOW, (lanes - 1) * self.access.lane_bytes());
         let wrapped = self.asm.jump(When::Below);
         self.asm.mov(LOW, to);
         self.asm.sub_mem(LOW, SITE, Site::START as i32);

@@ -63,7 +63,7 @@ impl Stub<'_> {
             limit: LIMIT,
             high: HIGH,
         };
-        let outside = window.find(self.asm, self.access, self.extent(1));
+        let outside = window.find(self.asm, self.access, self.access.extent(1));
         self.slow.extend(outside);
     }
 
@@ -108,7 +108,7 @@ impl Stub<'_> {
         for k in 0..self.access.dwords {
             let to = Mem::At(WAVE, row(self.access.data + k) + CHUNK * chunk);
             self.asm.v1(op::VMOVDQA32, DATA, Rm::Mem(to));
-            self.gather(chunk, Stub::index(chunk), self.place_of(k));
+            self.gather(chunk, Stub::index(chunk), self.access.place_of(k));
             self.asm.store(to, DATA);
         }
     }

@@ -1,5 +1,6 @@
 //! In which order a fused part does things: values chunk by chunk, accesses for all chunks at once.
 
+use super::ENDS;
 use crate::lane::{Op, Shape, Value};
 use crate::pass::fuse::Fused;
 use crate::wide::access::COUNT;
@@ -20,6 +21,16 @@ pub(super) fn schedule(fused: &Fused) -> Schedule {
         }
         for (register, value) in &stage.sets {
             list.in_each_chunk(Event::Set(*register, *value), &[*value]);
+        }
+        for value in &stage.ends {
+            let args: Vec<Value> = fused.block.node(*value).args().collect();
+            list.push(ENDS, Event::Ends(*value), &args);
+        }
+        for access in &stage.checks {
+            list.push(ENDS, Event::Check(*access), &fused.accesses[*access].address);
+        }
+        if !stage.checks.is_empty() {
+            list.push(ENDS, Event::Proof, &[]);
         }
         if let Some(access) = stage.access {
             list.access(access);
@@ -70,8 +81,10 @@ impl List<'_> {
     /// The check of an access; behind the last one, all stores.
     fn access(&mut self, number: usize) {
         let accesses = &self.fused.accesses;
-        let address = accesses[number].address.clone();
-        (0..COUNT).for_each(|chunk| self.uses(chunk, &address));
+        if accesses[number].stride.is_none() {
+            let address = accesses[number].address.clone();
+            (0..COUNT).for_each(|chunk| self.uses(chunk, &address));
+        }
         self.events.push((0, Event::Access(number)));
         if number + 1 < accesses.len() {
             return;

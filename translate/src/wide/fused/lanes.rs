@@ -15,59 +15,57 @@ use std::mem::offset_of;
 /// An access while it is checked.
 pub(super) struct Lanes<'p, 'a> {
     pub(super) part: &'p mut Part<'a>,
-    number: usize,
-    access: &'a LaneMove,
+    pub(super) number: usize,
+    pub(super) access: &'a LaneMove,
     /// Halves of the address, by chunk.
     address: Vec<[Zmm; 4]>,
     /// What is loaded, by chunk; nothing of stores.
-    loaded: Vec<[Zmm; 4]>,
-    first: Zmm,
-    high: Zmm,
+    pub(super) loaded: Vec<[Zmm; 4]>,
+    pub(super) first: Zmm,
+    pub(super) high: Zmm,
     wrong: Zmm,
-    limit: Zmm,
+    pub(super) limit: Zmm,
     /// Lanes that are not where they should be, and more of them.
-    bad: K,
-    worse: K,
+    pub(super) bad: K,
+    pub(super) worse: K,
     /// Orders of dwords, and room, for loads of two side by side.
     orders: Option<([Zmm; 2], Zmm)>,
 }
 
 impl<'p, 'a> Lanes<'p, 'a> {
-    pub(super) fn new(part: &'p mut Part<'a>, number: usize) -> Self {
+    /// An access whose address is in registers in each chunk.
+    pub(super) fn of_chunks(part: &'p mut Part<'a>, number: usize) -> Self {
         let fused = part.fused;
-        let FusedAccess { access, address, .. } = &fused.accesses[number];
+        let address = &fused.accesses[number].address;
         let row = |part: &mut Part<'_>, value: Value| {
             [0, 1, 2, 3].map(|chunk| {
                 part.chunk.r.work = Work::Chunk(chunk);
                 part.chunk.r.vector(value, 0)
             })
         };
+        let rows = address.iter().map(|value| row(part, *value)).collect();
+        Lanes::new(part, number, rows)
+    }
+
+    pub(super) fn new(part: &'p mut Part<'a>, number: usize, rows: Vec<[Zmm; 4]>) -> Self {
+        let fused = part.fused;
+        let FusedAccess { access, address, .. } = &fused.accesses[number];
         let uniform = address.iter().all(|value| fused.block.node(*value).shape == Shape::Uniform);
-        let address = address.iter().map(|value| row(part, *value)).collect();
         let count = if access.store || uniform { 0 } else { access.dwords };
         let loaded = (0..count).map(|_| [0; 4].map(|_| part.chunk.r.fresh())).collect();
         let [first, high, wrong, limit] = [0; 4].map(|_| part.chunk.r.fresh());
-        let orders = (!access.store && is_double(access)).then(|| (part.load_orders(false), part.chunk.r.fresh()));
+        let orders = (!access.store && access.is_double()).then(|| (part.load_orders(false), part.chunk.r.fresh()));
         let [bad, worse] = [0; 2].map(|_| part.chunk.r.fresh_mask());
-        Lanes { part, number, access, address, loaded, first, high, wrong, limit, bad, worse, orders }
+        Lanes { part, number, access, address: rows, loaded, first, high, wrong, limit, bad, worse, orders }
     }
 
     pub(super) fn asm(&mut self) -> &mut Asm {
         self.part.asm()
     }
 
-    fn lane_bytes(&self) -> i32 {
-        if self.access.apart.is_some() { 4 } else { 4 * self.access.dwords as i32 }
-    }
-
-    /// Bytes that so many lanes side by side take, from the first to the last.
-    fn extent(&self, lanes: i32) -> i32 {
-        lanes * self.lane_bytes() + self.access.apart.map_or(0, i32::abs)
-    }
-
     /// The offsets of a chunk's lanes from the wave's first one, side by side.
     fn ramp(&mut self, chunk: i32) -> Mem {
-        let step = self.lane_bytes() as u32;
+        let step = self.access.lane_bytes() as u32;
         self.asm().ramp(step).further(CHUNK * chunk)
     }
 
@@ -96,7 +94,7 @@ impl<'p, 'a> Lanes<'p, 'a> {
         self.asm().k_test(bad);
         let mut other = vec![self.asm().jump(When::NotZero)];
         other.extend(self.find_place(64, first));
-        let step = 16 * self.lane_bytes();
+        let step = 16 * self.access.lane_bytes();
         for chunk in 0..COUNT {
             if self.access.store {
                 self.note(chunk);
@@ -139,7 +137,7 @@ impl<'p, 'a> Lanes<'p, 'a> {
             other.push(self.asm().jump(When::NotZero));
             other.extend(self.find_place(1, first));
             for k in 0..self.access.dwords {
-                let (to, at) = (self.loaded[k][chunk as usize], place_of(self.access, k));
+                let (to, at) = (self.loaded[k][chunk as usize], self.access.place_of(k));
                 self.asm().v1(op::VPBROADCASTD, to, Rm::Mem(Mem::At(PLACE, at)));
             }
             self.asm().bind(done);
@@ -161,7 +159,7 @@ impl<'p, 'a> Lanes<'p, 'a> {
             limit,
             high,
         };
-        let extent = self.extent(1);
+        let extent = self.access.extent(1);
         let outside = window.find(self.asm(), access, extent);
         self.part.fail.extend(outside);
         for chunk in 0..COUNT as usize {
@@ -184,10 +182,10 @@ impl<'p, 'a> Lanes<'p, 'a> {
     }
 
     /// Loads a chunk's dwords from an address, plus what the lanes have in a register, plus an offset.
-    fn gather(&mut self, chunk: usize, base: Gpr, index: Zmm, offset: i32) {
+    pub(super) fn gather(&mut self, chunk: usize, base: Gpr, index: Zmm, offset: i32) {
         let moving = self.bad;
         for k in 0..self.access.dwords {
-            let (to, at) = (self.loaded[k][chunk], offset + place_of(self.access, k));
+            let (to, at) = (self.loaded[k][chunk], offset + self.access.place_of(k));
             self.part.all_lanes(moving);
             self.asm().gather(to, moving, base, index, at);
         }
@@ -205,7 +203,7 @@ impl<'p, 'a> Lanes<'p, 'a> {
         self.part.fail.extend(outside);
         let fused = self.part.fused;
         for (k, value) in fused.accesses[self.number].data.iter().enumerate() {
-            let (to, from) = (self.part.chunk.r.layout().scalar(*value), place_of(self.access, k));
+            let (to, from) = (self.part.chunk.r.layout().scalar(*value), self.access.place_of(k));
             self.asm().load32(LOW, PLACE, from);
             self.asm().store64(SCALARS, to, LOW);
         }
@@ -226,7 +224,7 @@ impl<'p, 'a> Lanes<'p, 'a> {
 
     /// Where so many lanes are; the jumps are taken if they are not all inside of the allocation.
     fn find_place(&mut self, lanes: i32, first: Zmm) -> [Jump; 3] {
-        let extent = self.extent(lanes);
+        let extent = self.access.extent(lanes);
         self.asm().mov(ROOM, SIZE);
         self.asm().sub(ROOM, extent);
         let small = self.asm().jump(When::Below);
@@ -255,7 +253,7 @@ impl<'p, 'a> Lanes<'p, 'a> {
             self.asm().add(PLACE, offset);
         }
         // A run whose low half wraps has jumped.
-        let beyond = (lanes - 1) * self.lane_bytes();
+        let beyond = (lanes - 1) * self.access.lane_bytes();
         self.asm().add32(LOW, beyond);
         let wrapped = self.asm().jump(When::Below);
         self.asm().mov(LOW, PLACE);
@@ -264,7 +262,7 @@ impl<'p, 'a> Lanes<'p, 'a> {
         [wrapped, self.asm().jump(When::Above)]
     }
 
-    fn load_run(&mut self, chunk: i32, from: Mem) {
+    pub(super) fn load_run(&mut self, chunk: i32, from: Mem) {
         let to: Vec<Zmm> = self.loaded.iter().map(|row| row[chunk as usize]).collect();
         if self.access.dwords > 2 {
             let (Mem::At(base, offset), index) = (from, self.wrong) else { unreachable!("it is in memory") };
@@ -274,7 +272,7 @@ impl<'p, 'a> Lanes<'p, 'a> {
         }
         let Some(([even, odd], other)) = self.orders else {
             for (k, to) in to.into_iter().enumerate() {
-                let at = from.further(place_of(self.access, k));
+                let at = from.further(self.access.place_of(k));
                 self.asm().v1(op::VMOVDQU32, to, Rm::Mem(at));
             }
             return;
@@ -295,18 +293,5 @@ impl<'p, 'a> Lanes<'p, 'a> {
                 self.part.chunk.r.define(*value, 0, *register);
             }
         }
-    }
-}
-
-/// Whether lanes have two dwords side by side.
-fn is_double(access: &LaneMove) -> bool {
-    access.dwords == 2 && access.apart.is_none()
-}
-
-/// Bytes from a lane's dword that comes first in memory to dword `k`.
-fn place_of(access: &LaneMove, k: usize) -> i32 {
-    match access.apart {
-        Some(apart) => [-apart.min(0), apart.max(0)][k],
-        None => 4 * k as i32,
     }
 }

@@ -4,14 +4,16 @@
 //! happened that matters, and the plan's steps have to be gone through. That is so if not all lanes are active, if not all
 //! lanes of an access are in the allocation that it hit last, or if those of a store are neither side by side nor in runs
 //! of sixteen. Loads look for these cases first, then for sixteen lanes that are the same, and gather what is left. Who has
-//! given up a few times in a row does so at once for a while.
+//! given up a few times in a row does so at once for a while. Of accesses whose lanes are thought to count only the ends
+//! of chunks are looked at (`ends`).
 
+mod ends;
 mod events;
 mod lanes;
 
 use super::access::{COUNT, EXEC, PATIENCE, orders};
 use super::asm::{Asm, Gpr, Jump, K, MaskOp, Mem, Rm, When, Zmm, op};
-use super::registers::{Registers, Work};
+use super::registers::{ENDS, Registers, Work};
 use super::schedule::Event;
 use super::select::Chunk;
 use super::{Entry, Layout, join_bits};
@@ -45,8 +47,14 @@ pub fn emit(asm: &mut Asm, fused: &Fused, first_site: usize) -> Entry {
     let mut layout = Layout::of_fused(fused);
     let demand = Demand { block: &fused.block, plan: &fused.plan, rank: 0 };
     let registers = Registers::new(asm, demand, None, &schedule, &mut layout, Work::Chunk(0));
-    let mut part =
-        Part { chunk: Chunk { r: registers }, fused, first_site, fail: Vec::new(), places: HashMap::default() };
+    let mut part = Part {
+        chunk: Chunk { r: registers },
+        fused,
+        first_site,
+        fail: Vec::new(),
+        places: HashMap::default(),
+        wrong: None,
+    };
     part.emit();
     let guest: HashMap<Value, Value> = fused.uniforms.iter().copied().collect();
     let scalars = layout.scalars.iter().map(|here| guest[here]).collect();
@@ -89,6 +97,8 @@ pub(super) struct Part<'a> {
     fail: Vec<Jump>,
     /// Of checked stores, where their chunks' addresses are kept.
     places: HashMap<usize, i32>,
+    /// Not zero where something has been found that is not as it was thought to be.
+    wrong: Option<Zmm>,
 }
 
 impl Part<'_> {
@@ -110,8 +120,14 @@ impl Part<'_> {
         self.find_counter();
         self.asm().compare8(SITE, counter, PATIENCE);
         self.fail_if(When::Above);
+        if self.fused.accesses.iter().any(|access| access.stride.is_some()) {
+            self.wrong = Some(self.nothing_wrong());
+        }
         while let Some(event) = self.chunk.r.begin() {
             match event {
+                Event::Ends(value) => self.ends(value),
+                Event::Check(number) => self.check_strided(number),
+                Event::Proof => self.fail_if_wrong(),
                 Event::Access(number) => self.access(number),
                 Event::Store(number) => self.store(number),
                 _ => self.chunk.event(event),
@@ -166,13 +182,16 @@ impl Part<'_> {
     fn access(&mut self, number: usize) {
         let fused = self.fused;
         let access = &fused.accesses[number];
+        if let Some(stride) = access.stride {
+            return self.load_strided(number, stride);
+        }
         self.check_site(number);
         if access.access.store {
             let room = self.chunk.r.layout_mut().spill(8 * COUNT);
             self.places.insert(number, room);
         }
         let uniform = |value: &Value| fused.block.node(*value).shape == Shape::Uniform;
-        let mut lanes = Lanes::new(self, number);
+        let mut lanes = Lanes::of_chunks(self, number);
         if access.address.iter().all(uniform) {
             return lanes.one_address();
         }

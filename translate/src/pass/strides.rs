@@ -1,0 +1,235 @@
+//! How values stride from lane to lane: a guess, for addresses that count.
+//!
+//! Most addresses are a base plus a constant times the lane's number, if not over the wave then within each chunk of
+//! sixteen lanes, a row of a two-dimensional work-group. [`guess`] says for all blocks of a unit which values may be like
+//! that, given what the registers of the wave look like that is about to enter it. It proves nothing: it takes EXEC to be
+//! all ones, and other waves may come with other registers. Who relies on a stride ([`super::fuse`]) checks those of
+//! registers, and for a value made of them what [`check`] asks for.
+
+use crate::access::Base;
+use crate::lane::{Block, Icc, Node, Op, Shape, Term, Ty, Value};
+use gcnjit_rt::Wave;
+use rustc_hash::FxHashMap as HashMap;
+
+/// Lanes of a chunk.
+pub const CHUNK: usize = 16;
+/// Steps are small, so that what a chunk's lanes span is less than 2^16.
+const MOST: u32 = 2048;
+
+/// What a value adds from a lane of a chunk to the next one, if that may be the same for all of them.
+pub type Stride = Option<i32>;
+
+/// The strides of VGPRs at some point.
+type Registers = [Stride; 256];
+
+/// What VGPRs look like where a unit is entered.
+pub struct Start {
+    pc: u64,
+    strides: Registers,
+    /// Whether those that count do so over all of the wave.
+    over_wave: bool,
+}
+
+impl Start {
+    /// Registers of the wave that is about to enter at its pc.
+    pub fn of(wave: &Wave) -> Start {
+        let is_full = |chunk: &usize| wave.exec() >> (CHUNK * chunk) & 0xffff == 0xffff;
+        let full: Vec<usize> = (0..4).filter(is_full).collect();
+        let mut start = Start { pc: wave.pc, strides: [None; 256], over_wave: true };
+        for (stride, row) in start.strides.iter_mut().zip(&wave.vgpr) {
+            *stride = full.first().map(|chunk| row[CHUNK * chunk + 1].wrapping_sub(row[CHUNK * chunk]) as i32);
+            *stride = stride.filter(|stride| {
+                is_small(*stride) && full.iter().all(|chunk| counts(row, CHUNK * chunk, CHUNK, *stride))
+            });
+            start.over_wave &= stride.is_none_or(|stride| stride == 0 || full.len() < 4 || counts(row, 0, 64, stride));
+        }
+        start
+    }
+
+    /// Nothing is known.
+    pub fn unknown(pc: u64) -> Start {
+        Start { pc, strides: [None; 256], over_wave: true }
+    }
+
+    /// Where the unit is entered.
+    pub fn pc(&self) -> u64 {
+        self.pc
+    }
+
+    /// What registers mostly look like where a kernel begins: ids in x count.
+    pub fn of_kernel(pc: u64) -> Start {
+        let mut strides = [None; 256];
+        strides[..3].copy_from_slice(&[Some(1), Some(0), Some(0)]);
+        Start { pc, strides, over_wave: true }
+    }
+}
+
+/// Whether so many lanes count by a stride.
+fn counts(row: &[u32; 64], first: usize, lanes: usize, stride: i32) -> bool {
+    row[first..first + lanes].windows(2).all(|pair| pair[1].wrapping_sub(pair[0]) as i32 == stride)
+}
+
+fn is_small(stride: i32) -> bool {
+    stride.unsigned_abs() <= MOST
+}
+
+/// The strides in a block.
+pub struct Guess {
+    /// Those of its values.
+    pub values: Vec<Stride>,
+    /// Those of the registers of each access' address.
+    pub addresses: Vec<[Stride; 2]>,
+    /// Whether what counts does so over all of the wave.
+    pub over_wave: bool,
+}
+
+/// The strides in each block of a unit that is entered with such registers.
+pub fn guess(blocks: &[Block], start: &Start) -> Vec<Guess> {
+    let index: HashMap<u64, usize> = blocks.iter().enumerate().map(|(i, block)| (block.pc, i)).collect();
+    let mut entry: Vec<Option<Registers>> = vec![None; blocks.len()];
+    let mut work: Vec<usize> = index.get(&start.pc).copied().into_iter().collect();
+    work.iter().for_each(|first| entry[*first] = Some(start.strides));
+    while let Some(i) = work.pop() {
+        let mut registers = entry[i].expect("it has been reached");
+        walk(&blocks[i], &mut registers);
+        for next in successors(&blocks[i].term).into_iter().flatten().filter_map(|pc| index.get(&pc).copied()) {
+            let met = entry[next].map_or(registers, |known| meet(&known, &registers));
+            if entry[next] != Some(met) {
+                entry[next] = Some(met);
+                work.push(next);
+            }
+        }
+    }
+    let guess = |(block, entry): (&Block, Option<Registers>)| {
+        let (values, addresses) = walk(block, &mut entry.unwrap_or([None; 256]));
+        Guess { values, addresses, over_wave: start.over_wave }
+    };
+    blocks.iter().zip(entry).map(guess).collect()
+}
+
+fn meet(some: &Registers, others: &Registers) -> Registers {
+    std::array::from_fn(|i| some[i].filter(|_| some[i] == others[i]))
+}
+
+fn successors(term: &Term) -> [Option<u64>; 2] {
+    match *term {
+        Term::Jump(pc) | Term::Barrier(pc) | Term::Yield(pc) => [Some(pc), None],
+        Term::Branch(_, yes, no) => [Some(yes), Some(no)],
+        _ => [None; 2],
+    }
+}
+
+/// Goes through a block: the strides of its values and of its accesses' addresses.
+fn walk(block: &Block, registers: &mut Registers) -> (Vec<Stride>, Vec<[Stride; 2]>) {
+    let mut values: Vec<Stride> = Vec::with_capacity(block.nodes.len());
+    let mut addresses = vec![[None; 2]; block.accesses.len()];
+    for node in &block.nodes {
+        let of = |value: Value| values[value.index()];
+        let stride = match node.op {
+            Op::Vgpr => registers[(node.imm & 0xff) as usize],
+            Op::Select if is_mask(block, node.args[0]) => of(node.args[1]),
+            Op::And if node.ty == Ty::B1 && is_mask(block, node.args[0]) => of(node.args[1]),
+            Op::And if node.ty == Ty::B1 && is_mask(block, node.args[1]) => of(node.args[0]),
+            _ => stride(block, node, of),
+        };
+        match node.op {
+            Op::SetVgpr => registers[(node.imm & 0xff) as usize] = of(node.args[0]),
+            Op::SetVgprAt => *registers = [None; 256],
+            Op::Access => {
+                let access = &block.accesses[node.imm as usize];
+                if let Some(lanes) = access.lane_move() {
+                    let high = if lanes.base == Base::None { registers[lanes.address + 1] } else { None };
+                    addresses[node.imm as usize] = [registers[lanes.address], high];
+                }
+                access.writes_vgprs().for_each(|register| registers[register] = None);
+            }
+            _ => {}
+        }
+        values.push(stride);
+    }
+    (values, addresses)
+}
+
+fn is_mask(block: &Block, value: Value) -> bool {
+    block.node(value).op == Op::Spread
+}
+
+/// The stride of a value, given those of its arguments, if [`check`] finds it right.
+pub fn stride(block: &Block, node: &Node, of: impl Fn(Value) -> Stride) -> Stride {
+    if node.shape == Shape::Uniform {
+        return Some(0);
+    }
+    let [a, b, c] = node.args;
+    let same = node.args().all(|arg| of(arg) == Some(0)).then_some(0);
+    let constant = |value: Value| block.as_const(value).and_then(|bits| i32::try_from(bits).ok());
+    let found = match node.op {
+        Op::LaneId => 1,
+        Op::Add => of(a)? + of(b)?,
+        Op::Sub => of(a)? - of(b)?,
+        Op::Mul => match (of(a)?, of(b)?) {
+            (0, 0) => 0,
+            (stride, 0) => stride.checked_mul(constant(b)?)?,
+            (0, stride) => stride.checked_mul(constant(a)?)?,
+            _ => return None,
+        },
+        Op::Shl if of(a)? != 0 => of(a)?.checked_mul(1_i32.checked_shl(constant(b)? as u32)?)?,
+        // Lanes whose upper bits are the same: as many as a power of two that a chunk's lanes fit in.
+        Op::Shr | Op::Sar if of(a)? != 0 => {
+            let lanes = CHUNK as u64 * u64::from(of(a)?.unsigned_abs());
+            (lanes <= 1_u64.checked_shl(constant(b)? as u32)?).then_some(0)?
+        }
+        Op::Icmp(Icc::Ult | Icc::Ule | Icc::Slt | Icc::Sle) if block.node(a).ty == Ty::B32 => {
+            of(a).and(of(b)).map(|_| 0)?
+        }
+        Op::MinU | Op::MaxU | Op::MinS | Op::MaxS if node.ty == Ty::B32 => match (of(a)?, of(b)?) {
+            (stride, 0) | (0, stride) => stride,
+            (stride, other) => (stride == other).then_some(stride)?,
+        },
+        Op::Select => of(a).filter(|_| of(b) == of(c)).and(of(b))?,
+        Op::Pack => of(b).filter(|high| *high == 0).and(of(a))?,
+        Op::Lo => of(a)?,
+        Op::Hi => of(a).map(|_| 0)?,
+        Op::And | Op::Or | Op::Xor | Op::Shl | Op::Shr | Op::Sar => same?,
+        Op::Icmp(_) | Op::SExt | Op::MulHiU | Op::MulHiS | Op::MulWide => same?,
+        _ => return None,
+    };
+    is_small(found).then_some(found)
+}
+
+/// What has to be so in each chunk for a value to have its stride, if its arguments have theirs. The sums of small strides
+/// being exact modulo the width, other operations need nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Check {
+    /// The arguments that stride go through the integers in order, signed ones or not: none wraps.
+    pub ordered: Option<Signed>,
+    /// The last lane is as far from the first one as the stride says.
+    pub ends: bool,
+}
+
+/// How an integer is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signed {
+    /// As two's complement.
+    Yes,
+    /// As it is.
+    No,
+}
+
+/// What to check of a value that [`stride`] knows the stride of.
+pub fn check(node: &Node, of: impl Fn(Value) -> Stride) -> Check {
+    if node.shape == Shape::Uniform || node.args().all(|arg| of(arg) == Some(0)) {
+        return Check::default();
+    }
+    match node.op {
+        // Linear integers are ordered the same way at both ends and in between, but for one change.
+        Op::Icmp(Icc::Ult | Icc::Ule) | Op::MinU | Op::MaxU => Check { ordered: Some(Signed::No), ends: true },
+        Op::Icmp(_) | Op::MinS | Op::MaxS => Check { ordered: Some(Signed::Yes), ends: true },
+        // Between two lanes with the same upper bits, and less apart than these are worth, all have them.
+        Op::Shr | Op::Sar | Op::Hi => Check { ordered: None, ends: true },
+        Op::Pack => Check { ordered: Some(Signed::No), ends: false },
+        _ => Check::default(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

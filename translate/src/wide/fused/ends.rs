@@ -1,0 +1,268 @@
+//! Accesses whose lanes are thought to be a stride apart in each chunk: their addresses at the ends of chunks, the proof
+//! that what lies between is as it is thought to be, and the moves.
+//!
+//! A register of [`ENDS`] has the first lanes of the four chunks, then their last ones. What is found wrong is collected
+//! and looked at when an access is: until then nothing has been done that matters.
+
+use super::lanes::Lanes;
+use super::{CHUNK, PLACE, Part, SCALARS, SITE, SIZE, WAVE};
+use crate::access::{Base, Site};
+use crate::lane::{Op, Ty, Value};
+use crate::pass::fuse::FusedAccess;
+use crate::pass::strides::{self, Signed, Stride, check};
+use crate::wide::access::{COUNT, OR_DIFFERENT};
+use crate::wide::asm::{Mem, Rm, When, Zmm, op};
+use crate::wide::registers::row;
+use crate::wide::schedule::Event;
+use gcnjit_rt::Wave;
+use std::mem::offset_of;
+
+/// How many lanes the last one of a chunk is behind the first.
+const LAST: i32 = strides::CHUNK as i32 - 1;
+
+/// The numbers of the lanes at the ends of chunks.
+fn lanes_at_ends() -> [u32; 8] {
+    std::array::from_fn(|i| (i % 4 * strides::CHUNK + i / 4 * LAST as usize) as u32)
+}
+
+/// Sixteen dwords: some, then zeros.
+fn padded(dwords: impl IntoIterator<Item = u32>) -> Vec<u8> {
+    let mut bytes: Vec<u8> = dwords.into_iter().flat_map(u32::to_le_bytes).collect();
+    bytes.resize(64, 0);
+    bytes
+}
+
+impl<'a> Part<'a> {
+    /// A register to collect in what is found wrong.
+    pub(super) fn nothing_wrong(&mut self) -> Zmm {
+        let wrong = self.chunk.r.reserve();
+        self.asm().v(op::VPXORD, wrong, wrong, wrong);
+        wrong
+    }
+
+    fn stride(&self, value: Value) -> Stride {
+        self.fused.strides[value.index()]
+    }
+
+    /// Finds a value at the ends of chunks.
+    pub(super) fn ends(&mut self, value: Value) {
+        let node = self.fused.block.node(value);
+        match node.op {
+            Op::Vgpr => return self.register(value, node.imm as usize),
+            Op::LaneId => return self.lane_numbers(value),
+            _ => {}
+        }
+        let stride = |value: Value| self.fused.strides[value.index()];
+        let needs = check(node, stride);
+        if let Some(signed) = needs.ordered {
+            // Where operands become registers anyway, it does no harm to have them in some before.
+            let moving: Vec<Value> = node.args().filter(|arg| stride(*arg) != Some(0)).collect();
+            moving.into_iter().for_each(|arg| self.check_order(arg, signed));
+        }
+        self.chunk.event(Event::Compute(value));
+        if needs.ends {
+            self.check_ends(value);
+        }
+    }
+
+    /// A VGPR: its lanes have to count.
+    fn register(&mut self, value: Value, register: usize) {
+        let stride = self.stride(value).expect("it is part of an address that counts");
+        let wrong = self.wrong();
+        let firsts = [0; 4].map(|_| self.chunk.r.fresh());
+        let counting: Vec<u8> = (0..16).flat_map(|lane| (lane * stride).to_le_bytes()).collect();
+        for (chunk, first) in (0..).zip(firsts) {
+            let lanes = Mem::At(WAVE, row(register) + CHUNK * chunk);
+            self.asm().v1(op::VPBROADCASTD, first, Rm::Mem(lanes));
+            let mut expected = first;
+            if stride != 0 {
+                let counting = self.asm().constant(&counting);
+                expected = self.chunk.r.fresh();
+                self.asm().v(op::VPADDD, expected, first, Rm::Mem(counting));
+                self.chunk.r.release(expected);
+            }
+            self.asm().vi(op::VPTERNLOGD, wrong, expected, Rm::Mem(lanes), OR_DIFFERENT);
+        }
+        let [result, second, third, fourth] = firsts;
+        self.asm().v(op::VPUNPCKLDQ, result, result, second);
+        self.asm().v(op::VPUNPCKLDQ, third, third, fourth);
+        self.asm().v(op::VPUNPCKLQDQ, result, result, third);
+        if stride != 0 {
+            let behind = (LAST * stride) as u32;
+            let distance = self.asm().constant(&padded([0, 0, 0, 0, behind, behind, behind, behind]));
+            self.asm().v(op::VPADDD, result, result, Rm::Mem(distance));
+        }
+        self.chunk.r.define(value, 0, result);
+    }
+
+    fn lane_numbers(&mut self, value: Value) {
+        let result = self.chunk.r.fresh();
+        let numbers = self.asm().constant(&padded(lanes_at_ends()));
+        self.asm().v1(op::VMOVDQA32, result, Rm::Mem(numbers));
+        self.chunk.r.define(value, 0, result);
+    }
+
+    fn wrong(&self) -> Zmm {
+        self.wrong.expect("the part has strided accesses")
+    }
+
+    /// The chunks' last lanes where their first ones are; the dwords behind as they are.
+    fn last_lanes(&mut self, value: Zmm) -> Zmm {
+        let (order, result) = (self.chunk.table(|i| if i < 4 { i + 4 } else { i }), self.chunk.r.fresh());
+        self.asm().v(op::VPERMD, result, order, value);
+        result
+    }
+
+    /// From the first lane to the last one the integers go up, or down, as the stride says: there is no wrap.
+    fn check_order(&mut self, value: Value, signed: Signed) {
+        let up = self.stride(value).is_some_and(|stride| stride > 0);
+        let first = self.chunk.r.vector(value, 0);
+        let last = self.last_lanes(first);
+        let (wrong, farther) = (self.wrong(), self.chunk.r.fresh());
+        let row = match (signed, up) {
+            (Signed::Yes, true) => op::VPMAXSD,
+            (Signed::Yes, false) => op::VPMINSD,
+            (Signed::No, true) => op::VPMAXUD,
+            (Signed::No, false) => op::VPMINUD,
+        };
+        self.asm().v(row, farther, first, last);
+        self.asm().vi(op::VPTERNLOGD, wrong, farther, last, OR_DIFFERENT);
+    }
+
+    /// The last lane is as far from the first one as the stride says.
+    fn check_ends(&mut self, value: Value) {
+        let stride = self.stride(value).expect("it is part of an address that counts");
+        let first = match self.fused.block.node(value).ty {
+            Ty::B64 => {
+                let quadwords = self.chunk.r.vector(value, 0);
+                return self.check_stride(quadwords, stride);
+            }
+            Ty::B1 => {
+                let (mask, signs) = (self.chunk.r.mask(value), self.chunk.r.fresh());
+                self.asm().signs_of_mask(signs, mask);
+                signs
+            }
+            _ => self.chunk.r.vector(value, 0),
+        };
+        let (wrong, last) = (self.wrong(), self.last_lanes(first));
+        match stride {
+            0 => self.asm().vi(op::VPTERNLOGD, wrong, last, first, OR_DIFFERENT),
+            stride => {
+                let distance = self.asm().constant(&padded([(LAST * stride) as u32; 4]));
+                self.asm().v(op::VPSUBD, last, last, first);
+                self.asm().vi(op::VPTERNLOGD, wrong, last, Rm::Mem(distance), OR_DIFFERENT);
+            }
+        }
+    }
+
+    /// Checks of an access whose lanes are a stride apart in each chunk that their addresses say so too, and that both
+    /// ends are in the allocation; keeps where the chunks' first lanes are.
+    pub(super) fn check_strided(&mut self, number: usize) {
+        self.check_site(number);
+        let fused = self.fused;
+        let FusedAccess { access, stride, .. } = &fused.accesses[number];
+        let distances = self.distances(number);
+        self.check_inside(distances, access.extent(1));
+        self.check_stride(distances, stride.expect("it is a strided access"));
+        let places = self.chunk.r.layout_mut().spill(CHUNK);
+        let start = Mem::At(SITE, self.at(number) + Site::START as i32);
+        self.asm().v(op::VPADDQ, distances, distances, Rm::Broadcast(start));
+        self.asm().store(Mem::At(SCALARS, places), distances);
+        self.places.insert(number, places);
+    }
+
+    /// How far into the allocation the lanes at the ends of chunks are, as quadwords.
+    fn distances(&mut self, number: usize) -> Zmm {
+        let fused = self.fused;
+        let FusedAccess { access, address, .. } = &fused.accesses[number];
+        let start = Mem::At(SITE, self.at(number) + Site::START as i32);
+        let (low, result) = (self.chunk.r.vector(address[0], 0), self.chunk.r.fresh());
+        match access.base {
+            Base::None => {
+                let high = self.chunk.r.vector(address[1], 0);
+                let order = self.chunk.table(|i| i / 2 + i % 2 * 16);
+                self.asm().v1(op::VMOVDQA32, result, low);
+                self.asm().v(op::VPERMT2D, result, order, high);
+                self.asm().v(op::VPSUBQ, result, result, Rm::Broadcast(start));
+            }
+            Base::Sgprs(base) => {
+                let base = Mem::At(WAVE, (offset_of!(Wave, sgpr) + 4 * base) as i32);
+                self.asm().v1(op::VPMOVZXDQ, result, low);
+                self.asm().v(op::VPADDQ, result, result, Rm::Broadcast(base));
+                self.asm().v(op::VPSUBQ, result, result, Rm::Broadcast(start));
+            }
+            Base::Lds { .. } => self.asm().v1(op::VPMOVZXDQ, result, low),
+            Base::Interleaved(_) => unreachable!("these are not fused"),
+        }
+        let offset = access.offset + access.apart.map_or(0, |apart| apart.min(0));
+        if offset != 0 {
+            let offset = self.asm().constant(&i64::from(offset).to_le_bytes());
+            self.asm().v(op::VPADDQ, result, result, Rm::Broadcast(offset));
+        }
+        result
+    }
+
+    /// The lanes at the ends of chunks are in the allocation.
+    fn check_inside(&mut self, distances: Zmm, extent: i32) {
+        let (wrong, limit, farthest) = (self.wrong(), self.chunk.r.fresh(), self.chunk.r.fresh());
+        self.asm().sub(SIZE, extent);
+        self.fail_if(When::Below);
+        self.asm().broadcast64(limit, SIZE);
+        self.asm().v(op::VPMAXUQ, farthest, distances, limit);
+        self.asm().vi(op::VPTERNLOGD, wrong, farthest, limit, OR_DIFFERENT);
+    }
+
+    /// The last lane of a chunk is as far from the first one as the stride says, which its halves say modulo 2^32 only.
+    fn check_stride(&mut self, distances: Zmm, stride: i32) {
+        let order = self.chunk.table(|i| if i < 8 { (i / 2 % 4 + 4) * (1 - i % 2) } else { i / 2 * (1 - i % 2) });
+        let (wrong, last) = (self.wrong(), self.chunk.r.fresh());
+        let expected: Vec<u8> =
+            (0..8).flat_map(|i| (if i < 4 { i64::from(LAST * stride) } else { 0 }).to_le_bytes()).collect();
+        let expected = self.asm().constant(&expected);
+        self.asm().v(op::VPERMQ, last, order, distances);
+        self.asm().v(op::VPSUBQ, last, last, distances);
+        self.asm().vi(op::VPTERNLOGD, wrong, last, Rm::Mem(expected), OR_DIFFERENT);
+    }
+
+    pub(super) fn fail_if_wrong(&mut self) {
+        let (wrong, bad) = (self.wrong(), self.chunk.r.fresh_mask());
+        self.asm().non_zero(bad, wrong);
+        self.asm().k_test(bad);
+        self.fail_if(When::NotZero);
+    }
+
+    /// Loads what a strided access has been checked for.
+    pub(super) fn load_strided(&mut self, number: usize, stride: i32) {
+        let places = self.places[&number];
+        if self.fused.accesses[number].access.store {
+            return;
+        }
+        let mut lanes = Lanes::new(self, number, Vec::new());
+        for chunk in 0..COUNT {
+            lanes.asm().load64(PLACE, SCALARS, places + 8 * chunk);
+            lanes.load_strided(chunk, stride);
+        }
+        lanes.define();
+    }
+}
+
+impl Lanes<'_, '_> {
+    /// Loads a chunk from `PLACE` on.
+    fn load_strided(&mut self, chunk: i32, stride: i32) {
+        if stride == self.access.lane_bytes() {
+            return self.load_run(chunk, Mem::At(PLACE, 0));
+        }
+        if stride == 0 {
+            for k in 0..self.access.dwords {
+                let (to, at) = (self.loaded[k][chunk as usize], self.access.place_of(k));
+                self.asm().v1(op::VPBROADCASTD, to, Rm::Mem(Mem::At(PLACE, at)));
+            }
+            return;
+        }
+        let index = self.first;
+        let places: Vec<u8> = (0..16).flat_map(|lane| (lane * stride).to_le_bytes()).collect();
+        let places = self.asm().constant(&places);
+        self.asm().v1(op::VMOVDQA32, index, Rm::Mem(places));
+        self.gather(chunk as usize, PLACE, index, 0);
+    }
+}
