@@ -46,6 +46,7 @@ impl Block {
             Op::Lo if first.op == Op::Pack => Some(first.args[0]),
             Op::Hi if first.op == Op::Pack => Some(first.args[1]),
             Op::Lo if first.op == Op::SExt => Some(first.args[0]),
+            Op::Lo if first.shape == Shape::Lane => self.low_half(&first),
             Op::Pack => self.repacked(args[0], args[1]),
             Op::Spread if first.op == Op::Bits => Some(first.args[0]),
             Op::Spread if first.op == Op::Const && (first.imm == 0 || first.imm == u64::MAX) => {
@@ -64,6 +65,17 @@ impl Block {
             Op::Shl if ty == Ty::B64 && first.op == Op::Pack && first.shape == Shape::Lane => self.narrow_shl(args),
             _ => None,
         }
+    }
+
+    /// The low half of sums and products of lanes is made of low halves.
+    fn low_half(&mut self, node: &Node) -> Option<Value> {
+        let [a, b, _] = node.args;
+        let (op, args) = match node.op {
+            Op::Add | Op::Sub => (node.op, [self.lo(a), self.lo(b)]),
+            Op::MulWide => (Op::Mul, [a, b]),
+            _ => return None,
+        };
+        Some(self.op(op, Ty::B32, Fenv::Any, &args, 0))
     }
 
     /// Selecting between constants of B1 is the condition itself, or its negation.

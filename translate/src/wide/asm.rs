@@ -154,6 +154,11 @@ impl ShiftBy {
         ShiftBy { wide, opcode: if wide { 0x73 } else { 0x72 }, extension: 2 }
     }
 
+    /// Right, and what leaves there comes back on the left.
+    pub fn rotate_right(wide: bool) -> ShiftBy {
+        ShiftBy { wide, opcode: 0x72, extension: 0 }
+    }
+
     /// Arithmetic right.
     pub fn right_signed(wide: bool) -> ShiftBy {
         ShiftBy { wide, opcode: 0x72, extension: 4 }

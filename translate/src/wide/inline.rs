@@ -127,6 +127,11 @@ impl Chunk<'_> {
     /// The low dword of hi:lo shifted right.
     fn align(&mut self, node: &Node) -> Zmm {
         let [hi, lo, n] = node.args.map(|arg| self.r.vector(arg, 0));
+        if node.args[0] == node.args[1] {
+            let rotated = self.r.fresh();
+            self.r.asm.v(op::VPRORVD, rotated, lo, n);
+            return rotated;
+        }
         let (amount, low, high) = (self.r.fresh(), self.r.fresh(), self.r.fresh());
         let mask = self.all(31);
         self.r.asm.v(op::VPANDD, amount, n, mask);

@@ -20,6 +20,7 @@ mod schedule;
 mod select;
 #[cfg(test)]
 mod tests;
+mod tiles;
 
 use crate::jit::Place;
 use crate::lane::{Op, Shape, Value};

@@ -3,6 +3,7 @@
 //! Values are computed in program order. A result is written as soon as it is there and nobody reads the register's
 //! old value from the register file any more, so that few values live long.
 
+use super::tiles::Tiles;
 use crate::lane::{Op, Shape, Value};
 use crate::pass::demand::Demand;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
@@ -42,6 +43,8 @@ pub struct Schedule {
     uses: HashMap<(Value, i32), Vec<usize>>,
     /// VGPR reads that are made early.
     early: HashSet<Value>,
+    /// Values that are one instruction with what they are made of.
+    pub tiles: Tiles,
 }
 
 impl Schedule {
@@ -63,8 +66,14 @@ impl Schedule {
         let written: HashSet<u64> = segment.sets.iter().map(|set| demand.node(*set).imm).collect();
         let direct = segment.sets.iter().map(root).chain(segment.spills.iter().map(|v| demand.resolved(*v, full)));
         let early = direct.filter(|value| vgpr(demand, *value).is_some_and(|register| written.contains(&register)));
-        let mut schedule = Schedule { events: Vec::new(), uses: HashMap::default(), early: early.collect() };
-        let ready = schedule.compute(demand, full);
+        let early: HashSet<Value> = early.collect();
+        let needed = demand.needed(full);
+        let computed: Vec<Value> = needed.iter().copied().filter(|value| is_computed(demand, *value)).collect();
+        let roots = segment.sets.iter().chain(&segment.bits).map(root).chain(segment.spills.iter().copied());
+        let roots: Vec<Value> = roots.collect();
+        let tiles = Tiles::find(demand.block, &computed, &roots, |value| demand.resolved(value, full));
+        let mut schedule = Schedule { events: Vec::new(), uses: HashMap::default(), early, tiles };
+        let ready = schedule.compute(demand, full, needed);
         let at = |value: Value| ready.at.get(&value).copied().unwrap_or(0);
         let mut after: Vec<Vec<Event>> = vec![Vec::new(); schedule.events.len() + 1];
         for set in &segment.sets {
@@ -92,8 +101,9 @@ impl Schedule {
         events: Vec<(i32, Event)>,
         uses: HashMap<(Value, i32), Vec<usize>>,
         early: impl IntoIterator<Item = Value>,
+        tiles: Tiles,
     ) -> Schedule {
-        Schedule { events, uses, early: early.into_iter().collect() }
+        Schedule { events, uses, early: early.into_iter().collect(), tiles }
     }
 
     /// The same for all chunks, one after the other.
@@ -108,22 +118,22 @@ impl Schedule {
                 all.entry(key).or_default().extend(uses.iter().map(|at| at + count * chunk as usize));
             }
         }
-        Schedule { events: (0..chunks).flat_map(copy).collect(), uses: all, early: self.early }
+        Schedule { events: (0..chunks).flat_map(copy).collect(), uses: all, early: self.early, tiles: self.tiles }
     }
 
     /// Lists what is computed; positions count from 1.
-    fn compute(&mut self, demand: &Demand<'_>, full: Option<Value>) -> Ready {
+    fn compute(&mut self, demand: &Demand<'_>, full: Option<Value>, needed: Vec<Value>) -> Ready {
         let mut ready = Ready { at: HashMap::default(), read: HashMap::default() };
-        for value in demand.needed(full) {
+        for value in needed {
             let early = self.early.contains(&value);
-            if !early && !is_computed(demand, value) {
+            if !early && (!is_computed(demand, value) || self.tiles.absorbs(value)) {
                 continue;
             }
             self.events.push((0, if early { Event::Load(value) } else { Event::Compute(value) }));
             let position = self.events.len();
             ready.at.insert(value, position);
             let reads = |arg: &Value| !self.early.contains(arg);
-            let args = demand.node(value).args().map(|arg| demand.resolved(arg, full)).filter(reads);
+            let args = self.args(demand, value).into_iter().map(|arg| demand.resolved(arg, full)).filter(reads);
             let read: Vec<Value> = if early { vec![value] } else { args.collect() };
             for register in read.into_iter().filter_map(|value| vgpr(demand, value)) {
                 ready.read.insert(register, position);
@@ -142,11 +152,19 @@ impl Schedule {
         }
     }
 
+    /// What the instructions for a value take.
+    fn args(&self, demand: &Demand<'_>, value: Value) -> Vec<Value> {
+        match self.tiles.get(value) {
+            Some(tile) => tile.args(),
+            None => demand.node(value).args().collect(),
+        }
+    }
+
     fn find_uses(&mut self, demand: &Demand<'_>, full: Option<Value>) {
         for (i, (_, event)) in self.events.iter().enumerate() {
             let used: Vec<Value> = match *event {
                 Event::Load(_) | Event::Turn => Vec::new(),
-                Event::Compute(value) => demand.node(value).args().collect(),
+                Event::Compute(value) => self.args(demand, value),
                 Event::Set(_, value) | Event::Keep(_, value) | Event::Bits(_, value) => vec![value],
                 Event::Ends(_) | Event::Check(_) | Event::Proof | Event::Access(_) | Event::Store(_) => {
                     unreachable!("segments have no accesses")

@@ -1,8 +1,9 @@
 //! Instructions for the operations of a chunk: sixteen lanes, a B32 in one register, a B64 in two, a B1 in a mask.
 
 use super::asm::{Evex, Gpr, K, MaskOp, Mem, Rm, ShiftBy, Zmm, op};
-use super::registers::{Registers, Work};
+use super::registers::{ENDS, Registers, Work};
 use super::schedule::Event;
+use super::tiles::Tile;
 use crate::lane::{Fcc, Icc, Node, Op, Ty, Value};
 use gcnjit_rt::Row;
 
@@ -87,6 +88,10 @@ impl Chunk<'_> {
 
     fn compute(&mut self, value: Value) {
         let mut node = *self.r.demand.node(value);
+        // At the ends of chunks each value is there on its own.
+        if let Some(tile) = self.r.schedule.tiles.get(value).copied().filter(|_| self.r.work.chunk() != ENDS) {
+            return self.tile(value, &node, tile);
+        }
         for arg in node.args.iter_mut().filter(|arg| **arg != Value::NONE) {
             *arg = self.r.demand.resolved(*arg, self.r.full);
         }
@@ -138,6 +143,34 @@ impl Chunk<'_> {
             }
             let result = self.r.fresh();
             self.r.asm.v(row, result, first, second);
+            self.r.define(value, half, result);
+        }
+    }
+
+    fn tile(&mut self, value: Value, node: &Node, tile: Tile) {
+        match tile {
+            Tile::Rotate(source, by) => {
+                for half in 0..halves(node.ty) {
+                    let (source, result) = (self.r.operand(source, half), self.r.fresh());
+                    self.r.asm.shift(ShiftBy::rotate_right(node.ty == Ty::B64), result, source, by);
+                    self.r.define(value, half, result);
+                }
+            }
+            Tile::Logic(leaves, table) => self.ternary_logic(value, node, leaves, table),
+        }
+    }
+
+    /// The first source becomes the result, and the last one may be a scalar or memory.
+    fn ternary_logic(&mut self, value: Value, node: &Node, leaves: [Value; 3], table: u8) {
+        let mut order = [0, 1, 2];
+        order.sort_by_key(|i| (self.r.is_uniform(leaves[*i]), !self.r.is_last_use(leaves[*i])));
+        let [a, b, c] = order.map(|i| leaves[i]);
+        let table = reordered(table, order);
+        let row = if node.ty == Ty::B64 { op::VPTERNLOGQ } else { op::VPTERNLOGD };
+        for half in 0..halves(node.ty) {
+            let (second, third) = (self.r.vector(b, half), self.r.operand(c, half));
+            let result = self.overwritten(a, half, b, c);
+            self.r.asm.vi(row, result, second, third, table);
             self.r.define(value, half, result);
         }
     }
@@ -448,6 +481,16 @@ impl Chunk<'_> {
         self.r.asm.v1(row, result, source);
         self.r.define(value, 0, result);
     }
+}
+
+/// A table of three values' bits for these in another order.
+fn reordered(table: u8, order: [usize; 3]) -> u8 {
+    let bit = |row: u8| {
+        let bits = [row >> 2 & 1, row >> 1 & 1, row & 1];
+        let place = order.iter().zip(bits).fold(0, |place, (leaf, bit)| place | bit << (2 - leaf));
+        (table >> place & 1) << row
+    };
+    (0..8).fold(0, |table, row| table | bit(row))
 }
 
 /// Registers that a value takes.

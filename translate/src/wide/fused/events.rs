@@ -5,17 +5,22 @@ use crate::lane::{Op, Shape, Value};
 use crate::pass::fuse::Fused;
 use crate::wide::access::COUNT;
 use crate::wide::schedule::{Event, Schedule};
+use crate::wide::tiles::Tiles;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// Lists what happens: values by chunk, accesses for all of them at once; in the end what had to wait.
 pub(super) fn schedule(fused: &Fused) -> Schedule {
     let mut list = List { fused, events: Vec::new(), uses: HashMap::default() };
+    let tiles = tiles(fused);
     let early = list.early();
     early.iter().for_each(|value| list.in_each_chunk(Event::Load(*value), &[]));
     for stage in &fused.stages {
         for chunk in 0..COUNT {
-            for value in &stage.values {
-                let args: Vec<Value> = fused.block.node(*value).args().collect();
+            for value in stage.values.iter().filter(|value| !tiles.absorbs(**value)) {
+                let args = match tiles.get(*value) {
+                    Some(tile) => tile.args(),
+                    None => fused.block.node(*value).args().collect(),
+                };
                 list.push(chunk, Event::Compute(*value), &args);
             }
         }
@@ -50,7 +55,17 @@ pub(super) fn schedule(fused: &Fused) -> Schedule {
             list.push(chunk, Event::Turn, &[]);
         }
     }
-    Schedule::of(list.events, list.uses, early)
+    Schedule::of(list.events, list.uses, early, tiles)
+}
+
+/// The trees among the values that are computed in chunks.
+fn tiles(fused: &Fused) -> Tiles {
+    let values: Vec<Value> = fused.stages.iter().flat_map(|stage| &stage.values).copied().collect();
+    let lanes = fused.accesses.iter().flat_map(|access| access.address.iter().chain(&access.data));
+    let sets = fused.sets.iter().chain(fused.stages.iter().flat_map(|stage| &stage.sets)).map(|set| &set.1);
+    let others = fused.keeps.iter().map(|keep| &keep.1).chain(fused.bits.iter().map(|bits| &bits.1));
+    let roots: Vec<Value> = lanes.chain(sets).chain(others).copied().collect();
+    Tiles::find(&fused.block, &values, &roots, |value| value)
 }
 
 /// A schedule in the making.

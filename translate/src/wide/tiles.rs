@@ -1,0 +1,178 @@
+//! Trees of operations that are one instruction: rotations by a constant, and bitwise logic of two or three values.
+//!
+//! What only a tree uses is absorbed by it and never computed on its own.
+
+use crate::lane::{Block, Node, Op, Shape, Ty, Value};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+
+/// A tree of operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tile {
+    /// The value's bits rotated right.
+    Rotate(Value, u8),
+    /// A bit of the table for the values' bits: bit 4 × first + 2 × second + third. Where there are two values the last
+    /// one is there twice.
+    Logic([Value; 3], u8),
+}
+
+/// Tables of the three values themselves.
+const TABLES: [u8; 3] = [0xf0, 0xcc, 0xaa];
+
+impl Tile {
+    /// The values that it is made of.
+    pub fn args(&self) -> Vec<Value> {
+        match self {
+            Tile::Rotate(value, _) => vec![*value],
+            Tile::Logic(leaves, _) if leaves[1] == leaves[2] => leaves[..2].to_vec(),
+            Tile::Logic(leaves, _) => leaves.to_vec(),
+        }
+    }
+}
+
+/// Trees, by the value at the root of each.
+#[derive(Default)]
+pub struct Tiles {
+    tiles: HashMap<Value, Tile>,
+    absorbed: HashSet<Value>,
+}
+
+impl Tiles {
+    /// Finds the trees among values that are computed, in program order. `roots` are needed besides, and `resolve` looks
+    /// through what does nothing.
+    pub fn find(block: &Block, values: &[Value], roots: &[Value], resolve: impl Fn(Value) -> Value) -> Tiles {
+        let mut finder = Finder { block, uses: HashMap::default(), resolve, found: Tiles::default() };
+        if !values.iter().any(|value| is_logic(block.node(*value))) {
+            return finder.found;
+        }
+        for value in values {
+            finder.uses.insert(*value, 0);
+        }
+        let args = values.iter().flat_map(|value| block.node(*value).args());
+        for value in args.chain(roots.iter().copied()) {
+            let value = (finder.resolve)(value);
+            finder.uses.entry(value).and_modify(|uses| *uses += 1);
+        }
+        for value in values.iter().rev() {
+            finder.root(*value);
+        }
+        finder.found
+    }
+
+    /// The tree that ends with a value.
+    pub fn get(&self, value: Value) -> Option<&Tile> {
+        self.tiles.get(&value)
+    }
+
+    /// Whether a tree has made the value superfluous.
+    pub fn absorbs(&self, value: Value) -> bool {
+        self.absorbed.contains(&value)
+    }
+}
+
+fn is_logic(node: &Node) -> bool {
+    matches!(node.op, Op::And | Op::Or | Op::Xor) && matches!(node.ty, Ty::B32 | Ty::B64) && node.shape == Shape::Lane
+}
+
+struct Finder<'a, R> {
+    block: &'a Block,
+    /// Of each value that is computed.
+    uses: HashMap<Value, usize>,
+    resolve: R,
+    found: Tiles,
+}
+
+impl<R: Fn(Value) -> Value> Finder<'_, R> {
+    fn args(&self, value: Value) -> [Value; 2] {
+        let args = self.block.node(value).args;
+        [(self.resolve)(args[0]), (self.resolve)(args[1])]
+    }
+
+    /// Makes a value the root of a tree, if that saves an instruction.
+    fn root(&mut self, value: Value) {
+        if !is_logic(self.block.node(value)) || self.found.absorbs(value) {
+            return;
+        }
+        if let Some(by) = self.rotation(value) {
+            let args = self.args(value);
+            let source = self.args(args[0])[0];
+            self.found.tiles.insert(value, Tile::Rotate(source, by));
+            let unused = args.into_iter().filter(|arg| self.uses.get(arg) == Some(&1));
+            self.found.absorbed.extend(unused);
+            return;
+        }
+        self.logic(value);
+    }
+
+    /// How far the value is its source rotated, if it is.
+    fn rotation(&self, value: Value) -> Option<u8> {
+        let node = self.block.node(value);
+        let [mut left, mut right] = self.args(value);
+        if self.block.node(left).op == Op::Shr {
+            (left, right) = (right, left);
+        }
+        let is_shift = |value: Value, op: Op| self.block.node(value).op == op && self.uses.contains_key(&value);
+        if node.op != Op::Or || !is_shift(left, Op::Shl) || !is_shift(right, Op::Shr) {
+            return None;
+        }
+        let ([source, left], [other, right]) = (self.args(left), self.args(right));
+        let (left, right) = (self.block.as_const(left)?, self.block.as_const(right)?);
+        let width = if node.ty == Ty::B64 { 64 } else { 32 };
+        (source == other && left != 0 && right != 0 && left + right == width).then_some(right as u8)
+    }
+
+    /// Takes in operations that nothing else uses, as long as there are at most three values at the leaves.
+    fn logic(&mut self, value: Value) {
+        let (mut inner, mut leaves) = (Vec::new(), self.leaves(&[value]));
+        while let Some(next) = leaves.iter().copied().find(|leaf| self.can_absorb(*leaf, value, &inner)) {
+            inner.push(next);
+            leaves = self.leaves(&[&[value], &inner[..]].concat());
+        }
+        if inner.is_empty() || leaves.len() < 2 {
+            return;
+        }
+        let all = [leaves[0], leaves[1], *leaves.get(2).unwrap_or(&leaves[1])];
+        let table = self.table(value, &inner, &leaves);
+        self.found.absorbed.extend(inner);
+        self.found.tiles.insert(value, Tile::Logic(all, table));
+    }
+
+    fn can_absorb(&self, leaf: Value, root: Value, inner: &[Value]) -> bool {
+        let alone = self.uses.get(&leaf) == Some(&1) && is_logic(self.block.node(leaf));
+        alone && self.rotation(leaf).is_none() && self.leaves(&[&[root], inner, &[leaf]].concat()).len() <= 3
+    }
+
+    /// What operations of a tree take from outside of it.
+    fn leaves(&self, tree: &[Value]) -> Vec<Value> {
+        let mut leaves = Vec::new();
+        for arg in tree.iter().flat_map(|value| self.args(*value)) {
+            if !tree.contains(&arg) && self.constant(arg).is_none() && !leaves.contains(&arg) {
+                leaves.push(arg);
+            }
+        }
+        leaves
+    }
+
+    /// The table of a value whose bits are all the same.
+    fn constant(&self, value: Value) -> Option<u8> {
+        let ones = if self.block.node(value).ty == Ty::B64 { u64::MAX } else { u32::MAX.into() };
+        match self.block.as_const(value)? {
+            0 => Some(0),
+            bits if bits == ones => Some(u8::MAX),
+            _ => None,
+        }
+    }
+
+    fn table(&self, value: Value, inner: &[Value], leaves: &[Value]) -> u8 {
+        let of = |arg: Value| match leaves.iter().position(|leaf| *leaf == arg) {
+            Some(place) => TABLES[place],
+            None if inner.contains(&arg) => self.table(arg, inner, leaves),
+            None => self.constant(arg).expect("other values are leaves"),
+        };
+        let [a, b] = self.args(value).map(of);
+        match self.block.node(value).op {
+            Op::And => a & b,
+            Op::Or => a | b,
+            _ => a ^ b,
+        }
+    }
+}
