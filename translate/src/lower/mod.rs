@@ -103,9 +103,12 @@ pub fn lower(
     let targets = blocks.iter().map(|planned| planned.block.pc).zip(guest.iter().copied()).collect();
     fb.switch_to_block(entry);
     let params = fb.block_params(entry).to_vec();
-    let rows = SCRATCH_ROWS + blocks.iter().map(|planned| planned.plan.slot_count).max().unwrap_or(0);
-    let scalars = rows * size_of::<Row>();
-    let frame = frame(&mut fb, scalars + wide.map_or(0, wide::Code::frame_bytes));
+    let scratch = blocks.iter().map(|planned| planned.plan.slot_count).max().unwrap_or(0);
+    let below = wide.map_or(0, wide::Code::frame_bytes);
+    let frame = frame(&mut fb, below, (scratch + SCRATCH_ROWS) * size_of::<Row>());
+    if wide.is_some() {
+        fb.ins().store(MemFlagsData::trusted(), params[1], frame, wide::Layout::CONTEXT);
+    }
     dispatch(&mut fb, params[2], &guest);
     let fault = fb.create_block();
     fb.set_cold_block(fault);
@@ -122,7 +125,7 @@ pub fn lower(
             wave: params[0],
             context: params[1],
             frame,
-            scalars,
+            scratch,
             wide,
             index,
             mode,
@@ -147,18 +150,19 @@ pub fn lower(
     counts
 }
 
-/// The address of a frame of so many bytes. The stack is aligned for the host's calls, rows want more.
-fn frame(fb: &mut FunctionBuilder<'_>, bytes: usize) -> ir::Value {
-    let data = StackSlotData::new(StackSlotKind::ExplicitSlot, (bytes + FRAME_ALIGNMENT) as u32, 4);
+/// An address in the frame with so many bytes below and above it. The stack is aligned for the host's calls, rows want
+/// more.
+fn frame(fb: &mut FunctionBuilder<'_>, below: usize, above: usize) -> ir::Value {
+    let data = StackSlotData::new(StackSlotKind::ExplicitSlot, (below + above + FRAME_ALIGNMENT) as u32, 4);
     let slot = fb.create_sized_stack_slot(data);
-    let address = fb.ins().stack_addr(I64, slot, FRAME_ALIGNMENT as i32 - 1);
+    let address = fb.ins().stack_addr(I64, slot, (below + FRAME_ALIGNMENT - 1) as i32);
     fb.ins().band_imm_s(address, -(FRAME_ALIGNMENT as i64))
 }
 
 /// Bytes of a cache line, and of the widest vector.
 const FRAME_ALIGNMENT: usize = 64;
 
-/// Rows at the start of the frame for uniform arguments of libcalls: three, of 64 bits each.
+/// Rows behind the slots for uniform arguments of libcalls: three, of 64 bits each.
 const SCRATCH_ROWS: usize = 6;
 
 fn dispatch(fb: &mut FunctionBuilder<'_>, index: ir::Value, guest: &[ir::Block]) {
@@ -182,10 +186,10 @@ struct Lower<'a, 'f> {
     targets: &'a HashMap<u64, ir::Block>,
     wave: ir::Value,
     context: ir::Value,
-    /// The address of the frame.
+    /// The address of the slots. Below them is what the wider back end's code uses.
     frame: ir::Value,
-    /// Where in the frame segments of the wider back end find their scalars.
-    scalars: usize,
+    /// Behind how many rows of slots there are those for uniform arguments.
+    scratch: usize,
     wide: Option<&'a wide::Code>,
     /// The block's number in the unit.
     index: usize,
@@ -211,7 +215,7 @@ impl Lower<'_, '_> {
     fn block(&mut self) {
         self.locate(Some(self.block.pc));
         self.count_instructions();
-        let items = self.plan.items();
+        let items = &self.plan.items;
         let mut done = 0;
         for (number, part) in self.parts.iter().enumerate() {
             self.items(&items[done..part.items.start]);
@@ -473,8 +477,7 @@ impl Lower<'_, '_> {
     }
 
     fn slot(&mut self, value: Value) -> ir::Value {
-        let row = SCRATCH_ROWS + self.plan.slots[&value];
-        self.frame_at(row * size_of::<Row>())
+        self.frame_at(self.plan.slots[&value] * size_of::<Row>())
     }
 
     fn read_lane(&mut self, value: Value, rank: usize) {

@@ -210,7 +210,7 @@ impl Lower<'_, '_> {
         let wide = self.block.node(value).ty == Ty::B64;
         let vector = self.fb.ins().splat(if wide { ir::types::I64X2 } else { ir::types::I32X4 }, scalar);
         let row = size_of::<Row>() as i32;
-        let address = self.frame_at(2 * scratch * size_of::<Row>());
+        let address = self.frame_at((self.scratch + 2 * scratch) * size_of::<Row>());
         for offset in (0..if wide { 2 * row } else { row }).step_by(16) {
             self.fb.ins().store(MemFlagsData::trusted(), vector, address, offset);
         }

@@ -20,6 +20,8 @@ use std::ops::Range;
 pub struct Plan {
     /// In order.
     pub steps: Vec<Step>,
+    /// All that they do, in order.
+    pub items: Vec<Item>,
     /// The step of each live node.
     pub ranks: Vec<Option<usize>>,
     /// Frame slots of lane values that outlive their segment.
@@ -78,19 +80,18 @@ pub enum Item {
 }
 
 impl Plan {
-    /// All that is done, in order.
-    pub fn items(&self) -> Vec<Item> {
-        let step = |(rank, step): (usize, &Step)| {
-            let segment = (!step.segment.is_empty()).then_some(Item::Segment(rank));
-            step.scalars.iter().copied().map(Item::Scalar).chain(segment).collect::<Vec<_>>()
-        };
-        self.steps.iter().enumerate().flat_map(step).collect()
+    fn list_items(&mut self) {
+        for (rank, step) in self.steps.iter().enumerate() {
+            self.items.extend(step.scalars.iter().copied().map(Item::Scalar));
+            self.items.extend((!step.segment.is_empty()).then_some(Item::Segment(rank)));
+        }
     }
 
     /// A plan that says no more than what is in slots: values without a rank.
     pub fn of_slots(ranks: Vec<Option<usize>>, slots: HashMap<Value, usize>) -> Plan {
         let slot_count = slots.len();
-        Plan { steps: vec![Step::default()], ranks, slots, slot_count, valid_until: HashMap::default() }
+        let (steps, items) = (vec![Step::default()], Vec::new());
+        Plan { steps, items, ranks, slots, slot_count, valid_until: HashMap::default() }
     }
 
     /// Whether the segment of `step` can read the VGPR node from the register file.
@@ -114,6 +115,7 @@ pub fn plan(block: &Block, needed: &[bool], mode: Mode) -> Plan {
     }
     let mut plan = ranker.plan;
     keep_crossing_values(block, &mut plan);
+    plan.list_items();
     plan
 }
 
@@ -139,6 +141,7 @@ impl<'a> Ranker<'a> {
     fn new(block: &'a Block, mode: Mode) -> Self {
         let plan = Plan {
             steps: Vec::new(),
+            items: Vec::new(),
             ranks: vec![None; block.nodes.len()],
             slots: HashMap::default(),
             slot_count: 0,

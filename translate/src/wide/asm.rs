@@ -20,7 +20,7 @@ pub struct Zmm(pub u8);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct K(pub u8);
 
-/// The general registers in use; none that a called function must keep.
+/// The general registers in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gpr {
     /// The loop's counter.
@@ -44,6 +44,10 @@ pub enum Gpr {
     R11 = 11,
     /// The stack. It is no base of addresses.
     Rsp = 4,
+    /// These two a called function must keep, so what calls others keeps things there.
+    Rbx = 3,
+    /// See `Rbx`.
+    Rbp = 5,
 }
 
 impl Gpr {
@@ -586,6 +590,12 @@ impl Asm {
     pub fn jump_to(&mut self, register: Gpr) {
         debug_assert!((register as u8) < 8);
         self.code.extend([0xff, 0xe0 | register as u8]);
+    }
+
+    /// Calls the function whose address a register has.
+    pub fn call_to(&mut self, register: Gpr) {
+        debug_assert!((register as u8) < 8);
+        self.code.extend([0xff, 0xd0 | register as u8]);
     }
 
     /// Leaves the function, which has not used vectors.

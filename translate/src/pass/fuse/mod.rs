@@ -76,8 +76,8 @@ pub struct FusedAccess {
 
 /// Finds the parts of a block's plan. `exit` is what is read of registers after the block.
 pub fn parts(block: &Block, plan: &Plan, mode: Mode, exit: RegisterSet) -> Vec<Fused> {
-    let items = plan.items();
-    let context = Context::new(block, plan, &items, mode);
+    let items = &plan.items;
+    let context = Context::new(block, plan, items, mode);
     let mut parts = Vec::new();
     let mut start = 0;
     while start < items.len() {

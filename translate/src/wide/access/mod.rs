@@ -81,11 +81,17 @@ pub fn emit_call(asm: &mut Asm, access: &Access, lanes: &LaneMove, number: usize
     let slow = asm.jump(When::NotZero);
     asm.ret_plain();
     asm.bind(slow);
+    let general = general_way(asm, access, number);
+    asm.jump_to(general);
+    offset
+}
+
+/// Loads what the general way of an access is called with, behind the wave and the context, and its address.
+pub fn general_way(asm: &mut Asm, access: &Access, number: usize) -> Gpr {
     asm.mov_imm64(Gpr::Rdx, std::ptr::from_ref(access).expose_provenance() as u64);
     asm.mov_imm(Gpr::Rcx, number as i32);
     asm.mov_imm64(Gpr::Rax, libcall::access as *const () as u64);
-    asm.jump_to(Gpr::Rax);
-    offset
+    Gpr::Rax
 }
 
 /// Emits the function of an access; the result is its offset in the code.
