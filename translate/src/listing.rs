@@ -118,8 +118,7 @@ impl Page<'_> {
     fn clif(&mut self, planned: &[Planned], mode: Mode) -> Result<(), String> {
         let segments = jit::segments(planned).map_err(|error| error.to_string())?;
         let base = crate::lower::base(planned);
-        let (function, _) = jit::function(planned, mode, Shaping::default(), segments.as_ref());
-        for line in function.display().to_string().lines() {
+        for line in jit::clif(planned, mode, segments.as_ref()).lines() {
             let (place, rest) = match line.trim_start().strip_prefix('@').and_then(|line| line.split_once(' ')) {
                 Some((place, rest)) => (u64::from_str_radix(place, 16).ok(), rest.trim_start()),
                 None => (None, line.trim_start()),

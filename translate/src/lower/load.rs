@@ -1,4 +1,4 @@
-//! Loads of SGPRs, in place where what they want is in the allocation that the first of them hit last.
+//! Reads of pairs of SGPRs; loads of SGPRs, in place where what they want is in the allocation that the first of them hit last.
 
 use super::Lower;
 use crate::access::{ScalarLoad, Site};
@@ -45,6 +45,24 @@ impl ScalarLoads {
 }
 
 impl Lower<'_, '_> {
+    /// If an item and the next are neighbouring SGPRs, and the one behind them is their pair: that.
+    pub(super) fn loaded_pair(&self, low: Value, tail: &[Item]) -> Option<Value> {
+        let [Item::Scalar(high), Item::Scalar(pair), ..] = *tail else { return None };
+        let [low_node, high_node, pair_node] = [low, high, pair].map(|value| self.block.node(value));
+        let is_pair = pair_node.op == Op::Pack && pair_node.args[..2] == [low, high];
+        let reads = [low_node, high_node].iter().all(|node| node.op == Op::Sgpr);
+        (is_pair && reads && low_node.imm + 1 == high_node.imm).then_some(pair)
+    }
+
+    /// Reads a pair of SGPRs at once. Who wants a half takes it out of the pair.
+    pub(super) fn load_pair(&mut self, low: Value, pair: Value) {
+        let [_, high, _] = self.block.node(pair).args;
+        let at = offset_of!(Wave, sgpr) + 4 * (self.block.node(low).imm & 0xff) as usize;
+        let both = self.fb.ins().load(I64, MemFlagsData::trusted(), self.wave, at as i32);
+        self.uniform[pair.index()] = Some(both);
+        self.halves.extend([(low, (both, false)), (high, (both, true))]);
+    }
+
     fn scalar_load(&self, value: Value) -> Option<(usize, ScalarLoad)> {
         let node = self.block.node(value);
         let number = (node.op == Op::Access).then_some(node.imm as usize)?;

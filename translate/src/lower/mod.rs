@@ -27,8 +27,8 @@ use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{
     self, AbiParam, InstBuilder, JumpTableData, MemFlagsData, Signature, SourceLoc, StackSlotData, StackSlotKind,
 };
-use cranelift_codegen::isa::{CallConv, TargetIsa};
-use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use cranelift_codegen::isa::CallConv;
+use cranelift_frontend::FunctionBuilder;
 use gcnjit_rt::{Mode, Row, Wave};
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::BTreeMap;
@@ -88,15 +88,13 @@ pub fn base(blocks: &[Planned]) -> u64 {
 ///
 /// With `wide` given, segments are calls of its code, which has to live as long as the function.
 pub fn lower(
-    func: &mut ir::Function,
-    isa: &dyn TargetIsa,
+    fb: &mut FunctionBuilder<'_>,
+    call_conv: CallConv,
     blocks: &[Planned],
     mode: Mode,
     shaping: Shaping,
     wide: Option<&wide::Code>,
 ) -> Counts {
-    let mut frontend = FunctionBuilderContext::new();
-    let mut fb = FunctionBuilder::new(func, &mut frontend);
     let entry = fb.create_block();
     fb.append_block_params_for_function_params(entry);
     let guest: Vec<ir::Block> = blocks.iter().map(|_| fb.create_block()).collect();
@@ -105,11 +103,11 @@ pub fn lower(
     let params = fb.block_params(entry).to_vec();
     let scratch = blocks.iter().map(|planned| planned.plan.slot_count).max().unwrap_or(0);
     let below = wide.map_or(0, wide::Code::frame_bytes);
-    let frame = frame(&mut fb, below, (scratch + SCRATCH_ROWS) * size_of::<Row>());
+    let frame = frame(fb, below, (scratch + SCRATCH_ROWS) * size_of::<Row>());
     if wide.is_some() {
         fb.ins().store(MemFlagsData::trusted(), params[1], frame, wide::Layout::CONTEXT);
     }
-    dispatch(&mut fb, params[2], &guest);
+    dispatch(fb, params[2], &guest);
     let fault = fb.create_block();
     fb.set_cold_block(fault);
     let (mut first_site, base) = (0, base(blocks));
@@ -117,7 +115,7 @@ pub fn lower(
     for (index, (planned, start)) in blocks.iter().zip(&guest).enumerate() {
         fb.switch_to_block(*start);
         let mut lower = Lower {
-            fb: &mut fb,
+            fb,
             block: &planned.block,
             plan: &planned.plan,
             parts: if wide.is_some() { &planned.parts } else { &[] },
@@ -130,8 +128,9 @@ pub fn lower(
             index,
             mode,
             shaping,
-            call_conv: isa.default_call_conv(),
+            call_conv,
             uniform: vec![None; planned.block.nodes.len()],
+            halves: HashMap::default(),
             fenv: Fenv::F32,
             first_site,
             fault,
@@ -144,9 +143,8 @@ pub fn lower(
     }
     fb.switch_to_block(fault);
     fb.set_srcloc(SourceLoc::default());
-    leave_with(&mut fb, Exit::Fault);
+    leave_with(fb, Exit::Fault);
     fb.seal_all_blocks();
-    fb.finalize(isa.frontend_config());
     counts
 }
 
@@ -198,6 +196,8 @@ struct Lower<'a, 'f> {
     call_conv: CallConv,
     /// Uniform nodes that have been computed.
     uniform: Vec<Option<ir::Value>>,
+    /// SGPRs that have been read as halves of a pair: it, and whether this is the upper one.
+    halves: HashMap<Value, (ir::Value, bool)>,
     /// The environment that holds at this point of the code.
     fenv: Fenv,
     /// The unit's number of the block's first access.
@@ -254,9 +254,12 @@ impl Lower<'_, '_> {
     fn scalars(&mut self, value: Value, tail: &[Item]) -> usize {
         self.locate(Some(self.block.origin(value)));
         if let Some((register, both)) = self.stored_pair(value, tail) {
-            let both = self.uniform(both);
             self.store_wave(both, offset_of!(Wave, sgpr) + register * 4);
             return 2;
+        }
+        if let Some(pair) = self.loaded_pair(value, tail) {
+            self.load_pair(value, pair);
+            return 3;
         }
         if let Some(loads) = self.scalar_loads(value, tail) {
             self.load_scalars(&loads);
@@ -266,17 +269,21 @@ impl Lower<'_, '_> {
         1
     }
 
-    /// If these write the halves of a value to neighbouring SGPRs: the first of them, and the value. One store is cheaper,
-    /// and a load of both has not to wait for two.
-    fn stored_pair(&self, first: Value, tail: &[Item]) -> Option<(usize, Value)> {
+    /// If these write the halves of a value, or constants, to neighbouring SGPRs: the first of them, and both values as one.
+    /// One store is cheaper, and a load of both has not to wait for two.
+    fn stored_pair(&mut self, first: Value, tail: &[Item]) -> Option<(usize, ir::Value)> {
         let Some(Item::Scalar(second)) = tail.first() else { return None };
-        let half = |set: Value, half: Op| {
-            let set = self.block.node(set);
-            let source = (set.op == Op::SetSgpr).then(|| self.block.node(set.args[0]))?;
-            (source.op == half).then_some((set.imm as usize, source.args[0]))
+        let [low, high] = [first, *second].map(|set| self.block.node(set));
+        if low.op != Op::SetSgpr || high.op != Op::SetSgpr || high.imm != low.imm + 1 {
+            return None;
+        }
+        let [lower, upper] = [low, high].map(|set| self.block.node(set.args[0]));
+        let both = match (lower.op, upper.op) {
+            (Op::Lo, Op::Hi) if lower.args[0] == upper.args[0] => self.uniform(lower.args[0]),
+            (Op::Const, Op::Const) => self.fb.ins().iconst(I64, (lower.imm | upper.imm << 32) as i64),
+            _ => return None,
         };
-        let (low, both) = half(first, Op::Lo)?;
-        (half(*second, Op::Hi)? == (low + 1, both)).then_some((low, both))
+        Some((low.imm as usize, both))
     }
 
     /// Counts the block's instructions. In memory: a register would have to be kept over all calls.
