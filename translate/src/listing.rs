@@ -200,6 +200,6 @@ fn fate(block: &Block, plan: &Plan, value: Value) -> String {
         None if block.node(value).op == Op::Cut => String::new(),
         None => "not needed".to_owned(),
     };
-    let slot = plan.slots.get(&value).map_or(String::new(), |slot| format!(", row {slot}"));
+    let slot = plan.slots.get(value).map_or(String::new(), |slot| format!(", row {slot}"));
     step + &slot
 }

@@ -484,7 +484,7 @@ impl Lower<'_, '_> {
     }
 
     fn slot(&mut self, value: Value) -> ir::Value {
-        self.frame_at(self.plan.slots[&value] * size_of::<Row>())
+        self.frame_at(self.plan.slot(value) * size_of::<Row>())
     }
 
     fn read_lane(&mut self, value: Value, rank: usize) {

@@ -13,7 +13,7 @@ impl Lower<'_, '_> {
         let entry = code.fused(self.index, number);
         self.counts.parts += 1;
         self.counts.versions += entry.versions;
-        items.iter().for_each(|item| self.compute_early(*item));
+        self.compute_early(items);
         self.locate(Some(part.pc));
         self.give_scalars(&entry.layout);
         if let Some(fenv) = part.fenv {
@@ -26,16 +26,13 @@ impl Lower<'_, '_> {
         self.take_bits(&entry.layout, part.bits.iter().map(|(guest, _)| *guest));
     }
 
-    /// Computes the uniform values of an item, which the part's code is given.
-    fn compute_early(&mut self, item: Item) {
-        let value = match item {
-            Item::Segment(rank) => return self.compute_scalars(rank),
-            Item::Scalar(value) => value,
-        };
-        let block = self.block;
-        for value in std::iter::once(value).chain(block.node(value).args()) {
-            if self.is_uniform(value) {
-                self.uniform(value);
+    /// Computes the uniform values of items, some of which the part's code is given.
+    fn compute_early(&mut self, items: &[Item]) {
+        let mut rest = items;
+        while let [item, tail @ ..] = rest {
+            rest = match *item {
+                Item::Scalar(value) if self.is_uniform(value) => &rest[self.scalars(value, tail)..],
+                _ => tail,
             }
         }
     }

@@ -244,7 +244,7 @@ impl Lower<'_, '_> {
     }
 
     fn store_slot(&mut self, body: &Body, value: Value, lanes: &Lanes) {
-        let row = self.plan.slots[&value] * size_of::<Row>();
+        let row = self.plan.slot(value) * size_of::<Row>();
         if self.block.node(value).ty == Ty::B64 {
             // A slot of 64-bit values is linear: lane i at 8 * i, so the chunk is twice as far in.
             let base = self.fb.ins().iadd(body.frame, body.offset);
@@ -273,7 +273,7 @@ impl Lower<'_, '_> {
 
     /// Reads the chunk of a value's slot.
     pub(super) fn load_slot(&mut self, body: &Body, value: Value) -> Lanes {
-        let row = self.plan.slots[&value] * size_of::<Row>();
+        let row = self.plan.slot(value) * size_of::<Row>();
         match self.block.node(value).ty {
             Ty::B64 => {
                 let base = self.fb.ins().iadd(body.frame, body.offset);

@@ -290,5 +290,5 @@ fn advance(asm: &mut Asm) {
 
 /// The byte offset of a value's slot.
 fn row_of_slot(plan: &Plan, value: Value) -> i32 {
-    (plan.slots[&value] * size_of::<Row>()) as i32
+    (plan.slot(value) * size_of::<Row>()) as i32
 }

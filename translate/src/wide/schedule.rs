@@ -68,7 +68,7 @@ impl Schedule {
         }
         for spill in &segment.spills {
             let value = demand.resolved(*spill, full);
-            after[at(value)].push(Event::Keep(demand.plan.slots[spill], value));
+            after[at(value)].push(Event::Keep(demand.plan.slot(*spill), value));
         }
         for (i, bits) in segment.bits.iter().enumerate() {
             after[at(root(bits))].push(Event::Bits(i, root(bits)));
