@@ -219,8 +219,8 @@ pub struct Asm {
     code: Vec<u8>,
     pool: Vec<u8>,
     constants: HashMap<Vec<u8>, usize>,
-    /// Where the lanes' offsets by so many dwords are.
-    ramps: [Option<Mem>; 5],
+    /// Where the lanes' offsets by so many bytes are.
+    ramps: [Option<Mem>; 17],
     uses: Vec<PoolUse>,
 }
 
@@ -255,16 +255,19 @@ impl Asm {
         Mem::Pool(at)
     }
 
-    /// The offsets of a wave's lanes that are `step` bytes apart, at most four dwords, in the pool.
+    /// The offsets of a wave's lanes that are `step` bytes apart, at most sixteen, in the pool.
     pub fn ramp(&mut self, step: u32) -> Mem {
-        let dwords = (step / 4) as usize;
-        if let Some(known) = self.ramps[dwords] {
+        if let Some(known) = self.ramps[step as usize] {
             return known;
         }
-        let places: Vec<u8> = (0..64).flat_map(|lane| (step * lane).to_le_bytes()).collect();
-        let ramp = self.constant(&places);
-        self.ramps[dwords] = Some(ramp);
+        let ramp = self.constant(&dwords(64, |lane| step * lane));
+        self.ramps[step as usize] = Some(ramp);
         ramp
+    }
+
+    /// The numbers of all lanes, in the pool.
+    pub fn lane_numbers(&mut self) -> Mem {
+        self.ramp(1)
     }
 
     /// Code, padding, pool.
@@ -615,4 +618,13 @@ fn base(mem: Mem) -> u8 {
         Mem::At(base, _) => base as u8,
         Mem::Pool(_) => 0,
     }
+}
+
+/// So many dwords in memory.
+pub fn dwords(count: u32, dword: impl Fn(u32) -> u32) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(4 * count as usize);
+    for i in 0..count {
+        bytes.extend_from_slice(&dword(i).to_le_bytes());
+    }
+    bytes
 }

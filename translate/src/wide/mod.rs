@@ -32,7 +32,7 @@ use asm::{Asm, Gpr, When};
 use gcnjit_rt::Row;
 pub use layout::Layout;
 use memmap2::{Mmap, MmapMut};
-use registers::{Registers, Work, lane_numbers};
+use registers::{Registers, Work};
 use rustc_hash::FxHashMap as HashMap;
 use schedule::Schedule;
 use std::io;
@@ -225,8 +225,8 @@ fn version(asm: &mut Asm, demand: Demand<'_>, layout: &mut Layout, full: Option<
     }
     let has_bits = layout.bits_count() > 0;
     let schedule = Schedule::new(&demand, full);
-    if schedule.events.len() <= SHORT && idle.is_none() {
-        let all = schedule.written_out(&demand, CHUNKS);
+    if schedule.len() <= SHORT && idle.is_none() {
+        let all = schedule.written_out(CHUNKS);
         select::events(Registers::new(asm, demand, full, &all, layout, Work::Chunk(0)));
     } else {
         chunk_loop(asm, demand, layout, full, idle, &schedule);
@@ -250,7 +250,7 @@ fn chunk_loop(
     asm.clear_register(Gpr::R10);
     asm.mov(Gpr::R8, Gpr::Rdx);
     asm.mov(Gpr::Rcx, Gpr::Rsi);
-    let lanes = asm.constant(&lane_numbers());
+    let lanes = asm.lane_numbers();
     asm.lea(Gpr::R9, lanes);
     asm.mov_imm(Gpr::Rax, CHUNKS);
     let top = asm.here();

@@ -3,6 +3,7 @@
 //! Values are computed in program order. A result is written as soon as it is there and nobody reads the register's
 //! old value from the register file any more, so that few values live long.
 
+use super::CHUNKS;
 use crate::lane::{Op, Shape, Value};
 use crate::pass::demand::Demand;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
@@ -30,10 +31,11 @@ pub enum Event {
 
 /// All of a segment's version.
 pub struct Schedule {
-    /// In order, each with its chunk; in a loop all are of chunk 0.
-    pub events: Vec<(i32, Event)>,
-    /// The positions of the events that use a value in a chunk, in order. Uniform values are used in chunk 0.
-    uses: HashMap<(Value, i32), Vec<usize>>,
+    /// In order, each with its chunk; in a loop, and in what is repeated for each chunk, all are of chunk 0.
+    events: Vec<(i32, Event)>,
+    /// How often they are repeated, for one chunk after the other.
+    copies: usize,
+    uses: Uses,
     /// VGPR reads that are made early.
     early: HashSet<Value>,
 }
@@ -44,10 +46,40 @@ impl Schedule {
         self.early.contains(&value) || is_computed(demand, value)
     }
 
-    /// The first use at or after an event.
-    pub fn next_use(&self, value: (Value, i32), event: usize) -> Option<usize> {
-        let uses = self.uses.get(&value)?;
-        uses.get(uses.partition_point(|at| *at < event)).copied()
+    /// Events of a chunk.
+    pub fn len(&self) -> usize {
+        self.events.len()
+    }
+
+    /// An event, and its chunk.
+    pub fn event(&self, at: usize) -> Option<(i32, Event)> {
+        let (copy, at) = (at / self.events.len().max(1), at % self.events.len().max(1));
+        let (chunk, event) = *self.events.get(at).filter(|_| copy < self.copies)?;
+        Some((chunk + copy as i32, event))
+    }
+
+    /// The first use of a value in a chunk at or after an event. Uniform ones are used in all chunks.
+    pub fn next_use(&self, demand: &Demand<'_>, value: Value, chunk: i32, event: usize) -> Option<usize> {
+        if self.copies == 1 {
+            return self.uses.next(value, chunk, event);
+        }
+        let count = self.events.len();
+        if demand.node(value).shape == Shape::Lane {
+            let before = count * chunk as usize;
+            return Some(before + self.uses.next(value, 0, event.saturating_sub(before))?);
+        }
+        let (copy, at) = (event / count, event % count);
+        let here = self.uses.next(value, 0, at).map(|next| copy * count + next);
+        here.or_else(|| Some((copy + 1) * count + self.uses.next(value, 0, 0)?).filter(|_| copy + 1 < self.copies))
+    }
+
+    /// The last use of a value in a chunk.
+    pub fn last_use(&self, demand: &Demand<'_>, value: Value, chunk: i32) -> Option<usize> {
+        if self.copies == 1 {
+            return self.uses.last(value, chunk);
+        }
+        let copy = if demand.node(value).shape == Shape::Lane { chunk as usize } else { self.copies - 1 };
+        Some(copy * self.events.len() + self.uses.last(value, 0)?)
     }
 
     /// Schedules a version.
@@ -57,7 +89,7 @@ impl Schedule {
         let written: HashSet<u64> = segment.sets.iter().map(|set| demand.node(*set).imm).collect();
         let direct = segment.sets.iter().map(root).chain(segment.spills.iter().map(|v| demand.resolved(*v, full)));
         let early = direct.filter(|value| vgpr(demand, *value).is_some_and(|register| written.contains(&register)));
-        let mut schedule = Schedule { events: Vec::new(), uses: HashMap::default(), early: early.collect() };
+        let mut schedule = Schedule { events: Vec::new(), copies: 1, uses: Uses::default(), early: early.collect() };
         let ready = schedule.compute(demand, full);
         let at = |value: Value| ready.at.get(&value).copied().unwrap_or(0);
         let mut after: Vec<Vec<Event>> = vec![Vec::new(); schedule.events.len() + 1];
@@ -81,28 +113,14 @@ impl Schedule {
         schedule
     }
 
-    /// A schedule of given events, with the positions of each value's uses in each chunk, and VGPR reads that are made early.
-    pub fn of(
-        events: Vec<(i32, Event)>,
-        uses: HashMap<(Value, i32), Vec<usize>>,
-        early: impl IntoIterator<Item = Value>,
-    ) -> Schedule {
-        Schedule { events, uses, early: early.into_iter().collect() }
+    /// A schedule of given events, with the uses of each value in each chunk in order, and VGPR reads that are made early.
+    pub fn of(events: Vec<(i32, Event)>, uses: &[Use], early: impl IntoIterator<Item = Value>) -> Schedule {
+        Schedule { events, copies: 1, uses: Uses::of(uses), early: early.into_iter().collect() }
     }
 
     /// The same for all chunks, one after the other.
-    pub fn written_out(self, demand: &Demand<'_>, chunks: i32) -> Schedule {
-        let (events, count) = (&self.events, self.events.len());
-        let copy = |chunk: i32| events.iter().map(move |(_, event)| (chunk, *event));
-        let mut all: HashMap<(Value, i32), Vec<usize>> = HashMap::default();
-        for ((value, _), uses) in &self.uses {
-            let uniform = demand.node(*value).shape == Shape::Uniform;
-            for chunk in 0..chunks {
-                let key = (*value, if uniform { 0 } else { chunk });
-                all.entry(key).or_default().extend(uses.iter().map(|at| at + count * chunk as usize));
-            }
-        }
-        Schedule { events: (0..chunks).flat_map(copy).collect(), uses: all, early: self.early }
+    pub fn written_out(self, chunks: i32) -> Schedule {
+        Schedule { copies: chunks as usize, ..self }
     }
 
     /// Lists what is computed; positions count from 1.
@@ -137,17 +155,86 @@ impl Schedule {
     }
 
     fn find_uses(&mut self, demand: &Demand<'_>, full: Option<Value>) {
-        for (i, (_, event)) in self.events.iter().enumerate() {
-            let used: Vec<Value> = match *event {
-                Event::Load(_) | Event::Turn => Vec::new(),
-                Event::Compute(value) => demand.node(value).args().collect(),
-                Event::Set(_, value) | Event::Keep(_, value) | Event::Bits(_, value) => vec![value],
+        let mut uses = Vec::with_capacity(2 * self.events.len());
+        for (at, (_, event)) in self.events.iter().enumerate() {
+            let mut add = |value| uses.push(Use { value: demand.resolved(value, full), chunk: 0, at });
+            match *event {
+                Event::Load(_) | Event::Turn => {}
+                Event::Compute(value) => demand.node(value).args().for_each(add),
+                Event::Set(_, value) | Event::Keep(_, value) | Event::Bits(_, value) => add(value),
                 Event::Access(_) | Event::Store(_) => unreachable!("segments have no accesses"),
-            };
-            for value in used {
-                self.uses.entry((demand.resolved(value, full), 0)).or_default().push(i);
             }
         }
+        self.uses = Uses::of(&uses);
+    }
+}
+
+/// A use of a value. Uniform values are used in chunk 0.
+#[derive(Clone, Copy)]
+pub struct Use {
+    /// What is used.
+    pub value: Value,
+    /// In which chunk.
+    pub chunk: i32,
+    /// The position of the event.
+    pub at: usize,
+}
+
+/// The positions of the events that use each value in each chunk.
+#[derive(Default)]
+struct Uses {
+    /// The least number of a value.
+    first: u32,
+    /// Where the positions of a value in a chunk start, by number; one more in the end.
+    starts: Vec<u32>,
+    /// In order for each.
+    positions: Vec<u32>,
+}
+
+impl Uses {
+    /// Takes a list that is in order of positions.
+    fn of(list: &[Use]) -> Uses {
+        let numbers = || list.iter().map(|used| used.value.0);
+        let (Some(first), Some(last)) = (numbers().min(), numbers().max()) else { return Uses::default() };
+        let mut uses = Uses { first, starts: Vec::new(), positions: vec![0; list.len()] };
+        // A place further on, the starts turn into ends while positions are filled in, which are the next ones' starts.
+        uses.starts.resize(((last - first + 1) * CHUNKS as u32) as usize + 2, 0);
+        for used in list {
+            let key = uses.key(used.value, used.chunk);
+            uses.starts[key + 2] += 1;
+        }
+        let mut sum = 0;
+        for start in &mut uses.starts {
+            sum += *start;
+            *start = sum;
+        }
+        for used in list {
+            let key = uses.key(used.value, used.chunk) + 1;
+            uses.positions[uses.starts[key] as usize] = used.at as u32;
+            uses.starts[key] += 1;
+        }
+        uses
+    }
+
+    fn key(&self, value: Value, chunk: i32) -> usize {
+        ((value.0 - self.first) * CHUNKS as u32) as usize + chunk as usize
+    }
+
+    fn positions(&self, value: Value, chunk: i32) -> &[u32] {
+        if value.0 < self.first || self.key(value, chunk) + 2 >= self.starts.len() {
+            return &[];
+        }
+        let key = self.key(value, chunk);
+        &self.positions[self.starts[key] as usize..self.starts[key + 1] as usize]
+    }
+
+    fn next(&self, value: Value, chunk: i32, event: usize) -> Option<usize> {
+        let uses = self.positions(value, chunk);
+        uses.get(uses.partition_point(|at| (*at as usize) < event)).map(|at| *at as usize)
+    }
+
+    fn last(&self, value: Value, chunk: i32) -> Option<usize> {
+        self.positions(value, chunk).last().map(|at| *at as usize)
     }
 }
 

@@ -14,7 +14,7 @@ pub(super) mod spread;
 #[cfg(test)]
 mod tests;
 
-use super::asm::{Asm, Gpr, Jump, K, MaskOp, Mem, Rm, When, Zmm, op};
+use super::asm::{Asm, Gpr, Jump, K, MaskOp, Mem, Rm, When, Zmm, dwords, op};
 use super::inline::NOT_EQUAL;
 use super::registers::row;
 use crate::access::{Access, Base, LaneMove, Site};
@@ -236,11 +236,10 @@ impl Stub<'_> {
         }
     }
 
-    /// Sixteen offsets side by side.
+    /// Offsets side by side.
     fn ramp(&mut self) -> Mem {
         let step = self.lane_bytes() as u32;
-        let places: Vec<u8> = (0..16u32).flat_map(|lane| (step * lane).to_le_bytes()).collect();
-        self.asm.constant(&places)
+        self.asm.ramp(step)
     }
 
     /// The case that each chunk is a run or, of a load, one address.
@@ -512,6 +511,6 @@ impl Stub<'_> {
 pub(super) fn orders(store: bool) -> [Vec<u8>; 2] {
     [0, 1].map(|part| {
         let order = |i: u32| if store { 8 * part + i / 2 + i % 2 * 16 } else { 2 * i + part };
-        (0..16).flat_map(|i| order(i).to_le_bytes()).collect()
+        dwords(16, order)
     })
 }
