@@ -42,3 +42,20 @@ impl<T: Copy> Table<T> {
         self.0.truncate(nodes);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Table, Value};
+
+    #[test]
+    fn says_what_was_said() {
+        let mut table = Table::with_capacity(4);
+        table.insert(Value(9), 'a');
+        table.insert_first(Value(9), 'b');
+        table.insert_first(Value(2), 'c');
+        table.insert(Value(2), 'd');
+        assert_eq!([9, 2, 3, 10].map(|value| table.get(Value(value))), [Some('a'), Some('d'), None, None]);
+        table.truncate(9);
+        assert!(!table.contains(Value(9)) && table.contains(Value(2)));
+    }
+}

@@ -98,3 +98,24 @@ impl Layout {
         self.bytes = self.bytes.max(other.bytes);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Layout;
+    use crate::lane::Value;
+
+    #[test]
+    fn nothing_overlaps() {
+        let mut layout = Layout::new(2);
+        layout.add_scalar(Value(3));
+        layout.add_scalar(Value(1));
+        layout.add_scalar(Value(3));
+        assert_eq!([layout.bits(0), layout.bits(1)], [-24, -16]);
+        assert_eq!(layout.scalars().collect::<Vec<_>>(), [(Value(3), -32), (Value(1), -40)]);
+        assert_eq!([layout.spill(64), layout.spill(2), layout.spill(64)], [-128, -130, -256]);
+        let mut window = layout.window(1, 1);
+        assert_eq!((window.bits(0), window.scalar(Value(1)), window.spill(64)), (-16, -40, -320));
+        layout.cover(&window);
+        assert_eq!(layout.bytes(), 320);
+    }
+}

@@ -256,3 +256,25 @@ fn vgpr(demand: &Demand<'_>, value: Value) -> Option<u64> {
     let node = demand.node(value);
     (node.op == Op::Vgpr && !demand.is_loaded(value)).then_some(node.imm & 0xff)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{CHUNKS, Use, Uses};
+    use crate::lane::Value;
+
+    #[test]
+    fn uses_are_found_by_value_and_chunk() {
+        let used = |value, chunk, at| Use { value: Value(value), chunk, at };
+        let uses = Uses::of(&[used(7, 0, 1), used(5, 3, 1), used(7, 0, 4), used(7, 1, 6), used(9, CHUNKS - 1, 8)]);
+        assert_eq!(uses.next(Value(7), 0, 0), Some(1));
+        assert_eq!(uses.next(Value(7), 0, 2), Some(4));
+        assert_eq!(uses.next(Value(7), 0, 5), None);
+        assert_eq!(uses.last(Value(7), 0), Some(4));
+        assert_eq!(uses.last(Value(7), 1), Some(6));
+        assert_eq!(uses.last(Value(5), 3), Some(1));
+        assert_eq!(uses.last(Value(9), CHUNKS - 1), Some(8));
+        let never = [(4, 0), (5, 0), (6, 2), (8, 1), (10, 0)];
+        assert!(never.into_iter().all(|(value, chunk)| uses.last(Value(value), chunk).is_none()));
+        assert_eq!(Uses::of(&[]).next(Value(0), 0, 0), None);
+    }
+}
