@@ -11,13 +11,14 @@ use crate::lower::{self, Counts, Planned, Shaping};
 use crate::stats::{Stages, timed};
 use crate::wide;
 use cranelift_codegen as codegen;
-use cranelift_codegen::ir::{self, UserFuncName};
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_codegen::{Final, MachSrcLoc};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{FuncId, Module, ModuleError, default_libcall_names};
+use cranelift_module::{Module, ModuleError, default_libcall_names};
 use gcnjit_rt::{Env, Mode, Trap, Wave};
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::io;
 use std::ops::Range;
@@ -167,18 +168,38 @@ pub(crate) fn segments(blocks: &[Planned]) -> io::Result<Option<wide::Code>> {
     wide::is_available().then(|| wide::Code::assemble(blocks)).transpose()
 }
 
-/// The function of planned blocks, ready to be compiled. It calls `wide`'s code, if that is given.
-pub(crate) fn function(
-    blocks: &[Planned],
-    mode: Mode,
-    shaping: Shaping,
-    wide: Option<&wide::Code>,
-) -> (ir::Function, Counts) {
-    let isa = host();
-    let mut function =
-        ir::Function::with_name_signature(UserFuncName::default(), lower::signature(isa.default_call_conv()));
-    let counts = lower::lower(&mut function, isa.as_ref(), blocks, mode, shaping, wide);
-    (function, counts)
+/// What the code generator works in. It is used again, since its memory costs as much as a short function.
+struct Workshop {
+    context: codegen::Context,
+    frontend: FunctionBuilderContext,
+}
+
+thread_local! {
+    static WORKSHOP: RefCell<Workshop> = RefCell::new(Workshop::new());
+}
+
+impl Workshop {
+    fn new() -> Workshop {
+        Workshop { context: codegen::Context::new(), frontend: FunctionBuilderContext::new() }
+    }
+
+    /// Makes the function of planned blocks, ready to be compiled. It calls `wide`'s code, if that is given.
+    fn build(&mut self, blocks: &[Planned], mode: Mode, shaping: Shaping, wide: Option<&wide::Code>) -> Counts {
+        let isa = host();
+        self.context.clear();
+        self.context.func.signature = lower::signature(isa.default_call_conv());
+        let mut builder = FunctionBuilder::new(&mut self.context.func, &mut self.frontend);
+        let counts = lower::lower(&mut builder, isa.default_call_conv(), blocks, mode, shaping, wide);
+        builder.finalize(isa.frontend_config());
+        counts
+    }
+}
+
+/// The function of planned blocks as Cranelift prints it.
+pub(crate) fn clif(blocks: &[Planned], mode: Mode, wide: Option<&wide::Code>) -> String {
+    let mut workshop = Workshop::new();
+    workshop.build(blocks, mode, Shaping::default(), wide);
+    workshop.context.func.display().to_string()
 }
 
 /// Compiles planned blocks. `stages` is what it took to make them.
@@ -191,23 +212,11 @@ pub fn compile(blocks: Vec<Planned>, mode: Mode, shaping: Shaping, mut stages: S
         Box::new(Trap::Host { pc, what })
     };
     let wide = timed(&mut stages.assemble, || segments(&blocks)).map_err(|error| refused(error.to_string()))?;
-    let mut module = JITModule::new(JITBuilder::with_isa(host().clone(), default_libcall_names()));
-    let mut context = module.make_context();
-    let (function, counts) = timed(&mut stages.lower, || function(&blocks, mode, shaping, wide.as_ref()));
-    context.func = function;
-    let clif = if cfg!(debug_assertions) { context.func.display().to_string() } else { String::new() };
-    let function = timed(&mut stages.compile, || define(&mut module, &mut context));
-    let function = function.map_err(|error| refused(error.to_string()))?;
-    let buffer = &context.compiled_code().expect("it was just compiled").buffer;
-    let (code_size, base) = (buffer.data().len(), lower::base(&blocks));
-    let located = buffer.get_srclocs_sorted().iter().filter(|place| !place.loc.is_default());
-    let place = |place: &MachSrcLoc<Final>| Place {
-        start: place.start,
-        end: place.end,
-        pc: base + u64::from(place.loc.bits()),
-    };
-    let places = located.map(place).collect();
-    let address = module.get_finalized_function(function);
+    let host = WORKSHOP.with_borrow_mut(|workshop| {
+        let counts = timed(&mut stages.lower, || workshop.build(&blocks, mode, shaping, wide.as_ref()));
+        timed(&mut stages.compile, || Host::compile(&mut workshop.context, counts, lower::base(&blocks)))
+    });
+    let Host { module, address, code_size, places, clif, counts } = host.map_err(|error| refused(error.to_string()))?;
     // SAFETY: the function was just compiled with this signature and calling convention.
     let entry = unsafe { std::mem::transmute::<*const u8, Entry>(address) };
     let entries = blocks.iter().enumerate().map(|(i, planned)| (planned.block.pc, i as u32)).collect();
@@ -233,11 +242,35 @@ pub fn compile(blocks: Vec<Planned>, mode: Mode, shaping: Shaping, mut stages: S
     })
 }
 
-fn define(module: &mut JITModule, context: &mut codegen::Context) -> Result<FuncId, Box<ModuleError>> {
-    let function = module.declare_anonymous_function(&context.func.signature)?;
-    module.define_function(function, context)?;
-    module.finalize_definitions()?;
-    Ok(function)
+/// A compiled function.
+struct Host {
+    module: JITModule,
+    address: *const u8,
+    code_size: usize,
+    places: Vec<Place>,
+    clif: String,
+    counts: Counts,
+}
+
+impl Host {
+    /// Compiles the function in `context`, whose source locations count from `base`.
+    fn compile(context: &mut codegen::Context, counts: Counts, base: u64) -> Result<Host, Box<ModuleError>> {
+        let mut module = JITModule::new(JITBuilder::with_isa(host().clone(), default_libcall_names()));
+        let clif = if cfg!(debug_assertions) { context.func.display().to_string() } else { String::new() };
+        let function = module.declare_anonymous_function(&context.func.signature)?;
+        module.define_function(function, context)?;
+        module.finalize_definitions()?;
+        let buffer = &context.compiled_code().expect("it was just compiled").buffer;
+        let located = buffer.get_srclocs_sorted().iter().filter(|place| !place.loc.is_default());
+        let place = |place: &MachSrcLoc<Final>| Place {
+            start: place.start,
+            end: place.end,
+            pc: base + u64::from(place.loc.bits()),
+        };
+        let (code_size, places) = (buffer.data().len(), located.map(place).collect());
+        let address = module.get_finalized_function(function);
+        Ok(Host { module, address, code_size, places, clif, counts })
+    }
 }
 
 impl Unit {

@@ -119,8 +119,7 @@ impl Page<'_> {
     fn clif(&mut self, planned: &[Planned], mode: Mode) -> Result<(), String> {
         let segments = jit::segments(planned).map_err(|error| error.to_string())?;
         let base = crate::lower::base(planned);
-        let (function, _) = jit::function(planned, mode, Shaping::default(), segments.as_ref());
-        for line in function.display().to_string().lines() {
+        for line in jit::clif(planned, mode, segments.as_ref()).lines() {
             let (place, rest) = match line.trim_start().strip_prefix('@').and_then(|line| line.split_once(' ')) {
                 Some((place, rest)) => (u64::from_str_radix(place, 16).ok(), rest.trim_start()),
                 None => (None, line.trim_start()),
@@ -202,6 +201,6 @@ fn fate(block: &Block, plan: &Plan, value: Value) -> String {
         None if block.node(value).op == Op::Cut => String::new(),
         None => "not needed".to_owned(),
     };
-    let slot = plan.slots.get(&value).map_or(String::new(), |slot| format!(", row {slot}"));
+    let slot = plan.slots.get(value).map_or(String::new(), |slot| format!(", row {slot}"));
     step + &slot
 }

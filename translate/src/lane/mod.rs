@@ -8,8 +8,10 @@
 
 pub mod fold;
 pub mod print;
+mod table;
 
 pub use print::Listing;
+pub use table::Table;
 
 use crate::defect;
 use rustc_hash::FxHashMap as HashMap;

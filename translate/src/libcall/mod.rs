@@ -229,3 +229,19 @@ pub unsafe extern "C" fn access(
         }
     }
 }
+
+/// Accesses that follow each other, from one and its site on, up to the first that faults.
+///
+/// # Safety
+/// As [`access`], for `count` accesses side by side.
+pub unsafe extern "C" fn accesses(
+    wave: *mut Wave,
+    context: *mut Context<'_>,
+    first: *const crate::access::Access,
+    site: u32,
+    count: u32,
+) -> u32 {
+    // SAFETY: the caller's contract.
+    let faults = |i: u32| unsafe { access(wave, context, first.add(i as usize), site + i) } != 0;
+    u32::from((0..count).any(faults))
+}

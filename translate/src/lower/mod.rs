@@ -8,12 +8,12 @@
 //! segments are calls of its code ([`crate::wide`]); elsewhere they are loops of 128-bit vectors here. Source locations
 //! are guest addresses, counted from the lowest one of the unit.
 
+mod load;
 mod part;
 mod scalar;
 mod segment;
 mod vector;
 
-use crate::access::{ScalarLoad, Site};
 use crate::fenv;
 use crate::jit::{Context, Exit};
 use crate::lane::{Block, Fenv, Node, Op, Shape, Term, Ty, Value};
@@ -23,16 +23,17 @@ use crate::pass::fuse::Fused;
 use crate::pass::segment::{Item, Plan};
 use crate::wide;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::types::{I32, I32X4, I64};
+use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{
     self, AbiParam, InstBuilder, JumpTableData, MemFlagsData, Signature, SourceLoc, StackSlotData, StackSlotKind,
 };
-use cranelift_codegen::isa::{CallConv, TargetIsa};
-use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
+use cranelift_codegen::isa::CallConv;
+use cranelift_frontend::FunctionBuilder;
 use gcnjit_rt::{Mode, Row, Wave};
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::BTreeMap;
 use std::mem::{offset_of, size_of};
+use std::ops::Range;
 
 /// How segments are lowered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -87,28 +88,26 @@ pub fn base(blocks: &[Planned]) -> u64 {
 ///
 /// With `wide` given, segments are calls of its code, which has to live as long as the function.
 pub fn lower(
-    func: &mut ir::Function,
-    isa: &dyn TargetIsa,
+    fb: &mut FunctionBuilder<'_>,
+    call_conv: CallConv,
     blocks: &[Planned],
     mode: Mode,
     shaping: Shaping,
     wide: Option<&wide::Code>,
 ) -> Counts {
-    let mut frontend = FunctionBuilderContext::new();
-    let mut fb = FunctionBuilder::new(func, &mut frontend);
     let entry = fb.create_block();
     fb.append_block_params_for_function_params(entry);
     let guest: Vec<ir::Block> = blocks.iter().map(|_| fb.create_block()).collect();
     let targets = blocks.iter().map(|planned| planned.block.pc).zip(guest.iter().copied()).collect();
     fb.switch_to_block(entry);
     let params = fb.block_params(entry).to_vec();
-    let rows = SCRATCH_ROWS + blocks.iter().map(|planned| planned.plan.slot_count).max().unwrap_or(0);
-    let scalars = rows * size_of::<Row>();
-    let frame = frame(&mut fb, scalars + wide.map_or(0, wide::Code::frame_bytes));
-    let executed = fb.declare_var(I64);
-    let count = fb.ins().load(I64, MemFlagsData::trusted(), params[0], offset_of!(Wave, executed) as i32);
-    fb.def_var(executed, count);
-    dispatch(&mut fb, params[2], &guest);
+    let scratch = blocks.iter().map(|planned| planned.plan.slot_count).max().unwrap_or(0);
+    let below = wide.map_or(0, wide::Code::frame_bytes);
+    let frame = frame(fb, below, (scratch + SCRATCH_ROWS) * size_of::<Row>());
+    if wide.is_some() {
+        fb.ins().store(MemFlagsData::trusted(), params[1], frame, wide::Layout::CONTEXT);
+    }
+    dispatch(fb, params[2], &guest);
     let fault = fb.create_block();
     fb.set_cold_block(fault);
     let (mut first_site, base) = (0, base(blocks));
@@ -116,22 +115,22 @@ pub fn lower(
     for (index, (planned, start)) in blocks.iter().zip(&guest).enumerate() {
         fb.switch_to_block(*start);
         let mut lower = Lower {
-            fb: &mut fb,
+            fb,
             block: &planned.block,
             plan: &planned.plan,
             parts: if wide.is_some() { &planned.parts } else { &[] },
             targets: &targets,
             wave: params[0],
             context: params[1],
-            executed,
             frame,
-            scalars,
+            scratch,
             wide,
             index,
             mode,
             shaping,
-            call_conv: isa.default_call_conv(),
+            call_conv,
             uniform: vec![None; planned.block.nodes.len()],
+            halves: HashMap::default(),
             fenv: Fenv::F32,
             first_site,
             fault,
@@ -144,24 +143,24 @@ pub fn lower(
     }
     fb.switch_to_block(fault);
     fb.set_srcloc(SourceLoc::default());
-    leave_with(&mut fb, params[0], executed, Exit::Fault);
+    leave_with(fb, Exit::Fault);
     fb.seal_all_blocks();
-    fb.finalize(isa.frontend_config());
     counts
 }
 
-/// The address of a frame of so many bytes. The stack is aligned for the host's calls, rows want more.
-fn frame(fb: &mut FunctionBuilder<'_>, bytes: usize) -> ir::Value {
-    let data = StackSlotData::new(StackSlotKind::ExplicitSlot, (bytes + FRAME_ALIGNMENT) as u32, 4);
+/// An address in the frame with so many bytes below and above it. The stack is aligned for the host's calls, rows want
+/// more.
+fn frame(fb: &mut FunctionBuilder<'_>, below: usize, above: usize) -> ir::Value {
+    let data = StackSlotData::new(StackSlotKind::ExplicitSlot, (below + above + FRAME_ALIGNMENT) as u32, 4);
     let slot = fb.create_sized_stack_slot(data);
-    let address = fb.ins().stack_addr(I64, slot, FRAME_ALIGNMENT as i32 - 1);
+    let address = fb.ins().stack_addr(I64, slot, (below + FRAME_ALIGNMENT - 1) as i32);
     fb.ins().band_imm_s(address, -(FRAME_ALIGNMENT as i64))
 }
 
 /// Bytes of a cache line, and of the widest vector.
 const FRAME_ALIGNMENT: usize = 64;
 
-/// Rows at the start of the frame for uniform arguments of libcalls: three, of 64 bits each.
+/// Rows behind the slots for uniform arguments of libcalls: three, of 64 bits each.
 const SCRATCH_ROWS: usize = 6;
 
 fn dispatch(fb: &mut FunctionBuilder<'_>, index: ir::Value, guest: &[ir::Block]) {
@@ -185,12 +184,10 @@ struct Lower<'a, 'f> {
     targets: &'a HashMap<u64, ir::Block>,
     wave: ir::Value,
     context: ir::Value,
-    /// `wave.executed`, which is written back when the function is left.
-    executed: Variable,
-    /// The address of the frame.
+    /// The address of the slots. Below them is what the wider back end's code uses.
     frame: ir::Value,
-    /// Where in the frame segments of the wider back end find their scalars.
-    scalars: usize,
+    /// Behind how many rows of slots there are those for uniform arguments.
+    scratch: usize,
     wide: Option<&'a wide::Code>,
     /// The block's number in the unit.
     index: usize,
@@ -199,6 +196,8 @@ struct Lower<'a, 'f> {
     call_conv: CallConv,
     /// Uniform nodes that have been computed.
     uniform: Vec<Option<ir::Value>>,
+    /// SGPRs that have been read as halves of a pair: it, and whether this is the upper one.
+    halves: HashMap<Value, (ir::Value, bool)>,
     /// The environment that holds at this point of the code.
     fenv: Fenv,
     /// The unit's number of the block's first access.
@@ -216,7 +215,7 @@ impl Lower<'_, '_> {
     fn block(&mut self) {
         self.locate(Some(self.block.pc));
         self.count_instructions();
-        let items = self.plan.items();
+        let items = &self.plan.items;
         let mut done = 0;
         for (number, part) in self.parts.iter().enumerate() {
             self.items(&items[done..part.items.start]);
@@ -241,43 +240,61 @@ impl Lower<'_, '_> {
     fn items(&mut self, items: &[Item]) {
         let mut rest = items;
         while let [item, tail @ ..] = rest {
-            rest = tail;
-            match (*item, tail.first()) {
-                (Item::Scalar(value), Some(Item::Scalar(next)))
-                    if let Some((register, both)) = self.pair(value, *next) =>
-                {
-                    self.locate(Some(self.block.origin(value)));
-                    let both = self.uniform(both);
-                    self.store_wave(both, offset_of!(Wave, sgpr) + register * 4);
-                    rest = &tail[1..];
+            rest = match *item {
+                Item::Segment(rank) => {
+                    self.segment(rank, &self.plan.steps[rank].segment);
+                    tail
                 }
-                (Item::Scalar(value), _) => self.scalar(value),
-                (Item::Segment(rank), _) => self.segment(rank, &self.plan.steps[rank].segment),
+                Item::Scalar(value) => &rest[self.scalars(value, tail)..],
             }
         }
     }
 
-    /// If these write the halves of a value to neighbouring SGPRs: the first of them, and the value. One store is cheaper,
-    /// and a load of both has not to wait for two.
-    fn pair(&self, first: Value, second: Value) -> Option<(usize, Value)> {
-        let half = |set: Value, half: Op| {
-            let set = self.block.node(set);
-            let source = (set.op == Op::SetSgpr).then(|| self.block.node(set.args[0]))?;
-            (source.op == half).then_some((set.imm as usize, source.args[0]))
-        };
-        let (low, both) = half(first, Op::Lo)?;
-        (half(second, Op::Hi)? == (low + 1, both)).then_some((low, both))
+    /// Does a scalar item, and those behind it that are cheaper together with it; the result is how many.
+    fn scalars(&mut self, value: Value, tail: &[Item]) -> usize {
+        self.locate(Some(self.block.origin(value)));
+        if let Some((register, both)) = self.stored_pair(value, tail) {
+            self.store_wave(both, offset_of!(Wave, sgpr) + register * 4);
+            return 2;
+        }
+        if let Some(pair) = self.loaded_pair(value, tail) {
+            self.load_pair(value, pair);
+            return 3;
+        }
+        if let Some(loads) = self.scalar_loads(value, tail) {
+            self.load_scalars(&loads);
+            return loads.len();
+        }
+        self.scalar(value);
+        1
     }
 
-    /// Counts the block's instructions, in a register until the function is left.
+    /// If these write the halves of a value, or constants, to neighbouring SGPRs: the first of them, and both values as one.
+    /// One store is cheaper, and a load of both has not to wait for two.
+    fn stored_pair(&mut self, first: Value, tail: &[Item]) -> Option<(usize, ir::Value)> {
+        let Some(Item::Scalar(second)) = tail.first() else { return None };
+        let [low, high] = [first, *second].map(|set| self.block.node(set));
+        if low.op != Op::SetSgpr || high.op != Op::SetSgpr || high.imm != low.imm + 1 {
+            return None;
+        }
+        let [lower, upper] = [low, high].map(|set| self.block.node(set.args[0]));
+        let both = match (lower.op, upper.op) {
+            (Op::Lo, Op::Hi) if lower.args[0] == upper.args[0] => self.uniform(lower.args[0]),
+            (Op::Const, Op::Const) => self.fb.ins().iconst(I64, (lower.imm | upper.imm << 32) as i64),
+            _ => return None,
+        };
+        Some((low.imm as usize, both))
+    }
+
+    /// Counts the block's instructions. In memory: a register would have to be kept over all calls.
     fn count_instructions(&mut self) {
-        let count = self.fb.use_var(self.executed);
+        let (flags, at) = (MemFlagsData::trusted(), offset_of!(Wave, executed));
+        let count = self.fb.ins().load(I64, flags, self.wave, at as i32);
         let count = self.fb.ins().iadd_imm_s(count, i64::from(self.block.instructions));
-        self.fb.def_var(self.executed, count);
+        self.store_wave(count, at);
     }
 
     fn scalar(&mut self, value: Value) {
-        self.locate(Some(self.block.origin(value)));
         let node = *self.block.node(value);
         let rank = self.plan.ranks[value.index()].expect("what is done has a step");
         match node.op {
@@ -308,6 +325,8 @@ impl Lower<'_, '_> {
             Op::Access => self.access(node.imm as usize),
             Op::Call => self.call(value, rank),
             Op::ReadLane => self.read_lane(value, rank),
+            // Where it is used is early enough for a constant.
+            Op::Const => {}
             _ if node.shape == Shape::Uniform => {
                 self.uniform(value);
             }
@@ -346,103 +365,40 @@ impl Lower<'_, '_> {
         let mut signature = Signature::new(self.call_conv);
         signature.params.extend(args.iter().map(|arg| AbiParam::new(self.fb.func.dfg.value_type(*arg))));
         signature.returns.extend(result.map(AbiParam::new));
-        let signature = self.fb.import_signature(signature);
+        let known = self.fb.func.dfg.signatures.iter().find(|(_, known)| **known == signature);
+        let known = known.map(|(known, _)| known);
+        let signature = known.unwrap_or_else(|| self.fb.import_signature(signature));
         let callee = self.fb.ins().iconst(I64, address as i64);
         let call = self.fb.ins().call_indirect(signature, callee, args);
         self.fb.inst_results(call).first().copied()
     }
 
-    /// A memory access: a libcall that may fault, but for scalar loads that can be seen to be good.
+    /// A memory access, which may fault: the wider back end's function, if there is one, else a libcall.
     fn access(&mut self, index: usize) {
-        match self.block.accesses[index].scalar_load() {
-            Some(load) => self.scalar_load(index, &load),
-            None => self.lane_access(index),
-        }
-    }
-
-    /// The wider back end's function, if there is one.
-    fn lane_access(&mut self, index: usize) {
-        let Some(address) = self.wide.and_then(|code| code.access(self.index, index)) else {
-            return self.call_access(index);
+        let status = match self.wide.and_then(|code| code.access(self.index, index)) {
+            Some(address) => self.call_host("access", address, &[self.wave, self.context], Some(I32)),
+            None => self.call_accesses(index..index + 1),
         };
-        let status = self.call_host("access", address, &[self.wave, self.context], Some(I32));
-        self.leave_if_bad(status);
-    }
-
-    fn call_access(&mut self, index: usize) {
-        let access = &self.block.accesses[index];
-        let pointer = self.fb.ins().iconst(I64, std::ptr::from_ref(access) as i64);
-        let address = libcall::access as *const () as usize;
-        let site = self.fb.ins().iconst(I32, (self.first_site + index) as i64);
-        let status = self.call_host("access", address, &[self.wave, self.context, pointer, site], Some(I32));
-        self.leave_if_bad(status);
-    }
-
-    /// Leaves the function if an access has faulted.
-    fn leave_if_bad(&mut self, status: Option<ir::Value>) {
         let next = self.fb.create_block();
+        self.leave_if_bad(status, next);
+        self.fb.switch_to_block(next);
+    }
+
+    /// Calls the host for accesses that follow each other.
+    fn call_accesses(&mut self, numbers: Range<usize>) -> Option<ir::Value> {
+        let first = self.fb.ins().iconst(I64, std::ptr::from_ref(&self.block.accesses[numbers.start]) as i64);
+        let site = self.fb.ins().iconst(I32, (self.first_site + numbers.start) as i64);
+        let mut args = vec![self.wave, self.context, first, site];
+        if numbers.len() == 1 {
+            return self.call_host("access", libcall::access as *const () as usize, &args, Some(I32));
+        }
+        args.push(self.fb.ins().iconst(I32, numbers.len() as i64));
+        self.call_host("accesses", libcall::accesses as *const () as usize, &args, Some(I32))
+    }
+
+    /// Leaves the function if an access has faulted, else goes on at `next`.
+    fn leave_if_bad(&mut self, status: Option<ir::Value>, next: ir::Block) {
         self.fb.ins().brif(status.expect("accesses have a result"), self.fault, &[], next, &[]);
-        self.fb.switch_to_block(next);
-    }
-
-    /// Copies memory to SGPRs if it is all in the allocation that this access hit last.
-    fn scalar_load(&mut self, index: usize, load: &ScalarLoad) {
-        let flags = MemFlagsData::trusted();
-        let bytes = 4 * load.count as i64;
-        let address = self.scalar_address(load);
-        let site = self.fb.ins().load(I64, flags, self.context, offset_of!(Context, first_site) as i32);
-        let at = ((self.first_site + index) * size_of::<Site>()) as i32;
-        let start = self.fb.ins().load(I64, flags, site, at + Site::START as i32);
-        let end = self.fb.ins().load(I64, flags, site, at + Site::END as i32);
-        let size = self.fb.ins().isub(end, start);
-        let rest = self.fb.ins().iadd_imm_s(size, -bytes);
-        let distance = self.fb.ins().isub(address, start);
-        // In an allocation that is too small `rest` wraps to more than any size.
-        let inside = self.fb.ins().icmp(IntCC::UnsignedLessThanOrEqual, distance, rest);
-        let room = self.fb.ins().icmp(IntCC::UnsignedLessThan, rest, size);
-        let good = self.fb.ins().band(inside, room);
-        let (here, elsewhere, next) = (self.fb.create_block(), self.fb.create_block(), self.fb.create_block());
-        self.fb.set_cold_block(elsewhere);
-        self.fb.ins().brif(good, here, &[], elsewhere, &[]);
-        self.fb.switch_to_block(here);
-        self.copy_to_sgprs(load, address);
-        self.fb.ins().jump(next, &[]);
-        self.fb.switch_to_block(elsewhere);
-        self.call_access(index);
-        self.fb.ins().jump(next, &[]);
-        self.fb.switch_to_block(next);
-    }
-
-    fn scalar_address(&mut self, load: &ScalarLoad) -> ir::Value {
-        let sgpr = |register: usize| (offset_of!(Wave, sgpr) + 4 * register) as i32;
-        let flags = MemFlagsData::trusted();
-        let mut address = self.fb.ins().load(I64, flags, self.wave, sgpr(load.base));
-        if let Some(register) = load.soffset {
-            let more = self.fb.ins().load(I32, flags, self.wave, sgpr(register));
-            let more = self.fb.ins().uextend(I64, more);
-            address = self.fb.ins().iadd(address, more);
-        }
-        let address = self.fb.ins().iadd_imm_s(address, load.offset);
-        self.fb.ins().band_imm_s(address, -4)
-    }
-
-    /// Copies proven dwords, as many at once as there are; all are read before any is written, as the base may be
-    /// among the SGPRs.
-    fn copy_to_sgprs(&mut self, load: &ScalarLoad, from: ir::Value) {
-        let ty = match load.count {
-            1 => I32,
-            2 => I64,
-            _ => I32X4,
-        };
-        let flags = MemFlagsData::new().with_notrap();
-        let step = ty.bytes() as usize;
-        let offsets = (0..4 * load.count).step_by(step);
-        let loaded: Vec<(usize, ir::Value)> =
-            offsets.map(|at| (at, self.fb.ins().load(ty, flags, from, at as i32))).collect();
-        for (at, value) in loaded {
-            let to = offset_of!(Wave, sgpr) + 4 * load.first + at;
-            self.fb.ins().store(flags, value, self.wave, to as i32);
-        }
     }
 
     /// Runs a libcall on rows.
@@ -528,8 +484,7 @@ impl Lower<'_, '_> {
     }
 
     fn slot(&mut self, value: Value) -> ir::Value {
-        let row = SCRATCH_ROWS + self.plan.slots[&value];
-        self.frame_at(row * size_of::<Row>())
+        self.frame_at(self.plan.slot(value) * size_of::<Row>())
     }
 
     fn read_lane(&mut self, value: Value, rank: usize) {
@@ -553,12 +508,16 @@ impl Lower<'_, '_> {
             Term::Jump(pc) => self.go(pc),
             Term::Branch(condition, yes, no) => {
                 let condition = self.uniform(condition);
-                let (then, other) = (self.fb.create_block(), self.fb.create_block());
-                self.fb.ins().brif(condition, then, &[], other, &[]);
-                self.fb.switch_to_block(then);
-                self.go(yes);
-                self.fb.switch_to_block(other);
-                self.go(no);
+                let (then, other) = (self.ahead(yes), self.ahead(no));
+                let mut target = |ahead: Option<ir::Block>| ahead.unwrap_or_else(|| self.fb.create_block());
+                let targets = [target(then), target(other)];
+                self.fb.ins().brif(condition, targets[0], &[], targets[1], &[]);
+                for ((ahead, block), pc) in [then, other].into_iter().zip(targets).zip([yes, no]) {
+                    if ahead.is_none() {
+                        self.fb.switch_to_block(block);
+                        self.go(pc);
+                    }
+                }
             }
             Term::Dynamic(pc) => {
                 let pc = self.uniform(pc);
@@ -576,17 +535,22 @@ impl Lower<'_, '_> {
         }
     }
 
+    /// The block at `pc`, if it comes later in the unit: it can be gone to without a look at the slice.
+    fn ahead(&self, pc: u64) -> Option<ir::Block> {
+        self.targets.get(&pc).copied().filter(|_| pc > self.block.pc)
+    }
+
     /// Goes to the block at `pc`: directly, or out of the function if it is not part of it. A jump backwards
     /// leaves when the wave's slice is over.
     fn go(&mut self, pc: u64) {
-        let Some(target) = self.targets.get(&pc).copied() else { return self.leave(pc, Exit::Jump) };
-        if pc > self.block.pc {
+        if let Some(target) = self.ahead(pc) {
             self.fb.ins().jump(target, &[]);
             return;
         }
-        let executed = self.fb.use_var(self.executed);
-        let limit = offset_of!(Context, limit) as i32;
-        let limit = self.fb.ins().load(I64, MemFlagsData::trusted(), self.context, limit);
+        let Some(target) = self.targets.get(&pc).copied() else { return self.leave(pc, Exit::Jump) };
+        let flags = MemFlagsData::trusted();
+        let executed = self.fb.ins().load(I64, flags, self.wave, offset_of!(Wave, executed) as i32);
+        let limit = self.fb.ins().load(I64, flags, self.context, offset_of!(Context, limit) as i32);
         let over = self.fb.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, executed, limit);
         let out = self.fb.create_block();
         self.fb.set_cold_block(out);
@@ -602,14 +566,12 @@ impl Lower<'_, '_> {
     }
 
     fn leave_with(&mut self, exit: Exit) {
-        leave_with(self.fb, self.wave, self.executed, exit);
+        leave_with(self.fb, exit);
     }
 }
 
 /// Leaves the function.
-fn leave_with(fb: &mut FunctionBuilder<'_>, wave: ir::Value, executed: Variable, exit: Exit) {
-    let executed = fb.use_var(executed);
-    fb.ins().store(MemFlagsData::trusted(), executed, wave, offset_of!(Wave, executed) as i32);
+fn leave_with(fb: &mut FunctionBuilder<'_>, exit: Exit) {
     let code = fb.ins().iconst(I32, exit as i64);
     fb.ins().return_(&[code]);
 }

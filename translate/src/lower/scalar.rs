@@ -20,7 +20,10 @@ impl Lower<'_, '_> {
             self.set_fenv(node.fenv);
         }
         let outer = self.locate(Some(self.block.origin(value)));
-        let result = self.compute(&node);
+        let result = match self.halves.get(&value) {
+            Some((pair, upper)) => self.half(*pair, *upper),
+            None => self.compute(&node),
+        };
         self.locate(outer);
         self.uniform[value.index()] = Some(result);
         result
@@ -89,10 +92,7 @@ impl Lower<'_, '_> {
 
     fn operate_wide(&mut self, node: &Node, [a, b, c]: [ir::Value; 3]) -> ir::Value {
         match node.op {
-            Op::Hi => {
-                let high = self.fb.ins().ushr_imm_u(a, 32);
-                self.fb.ins().ireduce(I32, high)
-            }
+            Op::Hi => self.half(a, true),
             Op::Pack => {
                 let (low, high) = (self.fb.ins().uextend(I64, a), self.fb.ins().uextend(I64, b));
                 let high = self.fb.ins().ishl_imm_u(high, 32);
@@ -104,6 +104,12 @@ impl Lower<'_, '_> {
             }
             _ => self.operate_float(node, [a, b, c]),
         }
+    }
+
+    /// A half of a 64-bit value.
+    fn half(&mut self, pair: ir::Value, upper: bool) -> ir::Value {
+        let half = if upper { self.fb.ins().ushr_imm_u(pair, 32) } else { pair };
+        self.fb.ins().ireduce(I32, half)
     }
 
     fn operate_float(&mut self, node: &Node, [a, b, c]: [ir::Value; 3]) -> ir::Value {
@@ -210,7 +216,7 @@ impl Lower<'_, '_> {
         let wide = self.block.node(value).ty == Ty::B64;
         let vector = self.fb.ins().splat(if wide { ir::types::I64X2 } else { ir::types::I32X4 }, scalar);
         let row = size_of::<Row>() as i32;
-        let address = self.frame_at(2 * scratch * size_of::<Row>());
+        let address = self.frame_at((self.scratch + 2 * scratch) * size_of::<Row>());
         for offset in (0..if wide { 2 * row } else { row }).step_by(16) {
             self.fb.ins().store(MemFlagsData::trusted(), vector, address, offset);
         }

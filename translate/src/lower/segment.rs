@@ -1,7 +1,7 @@
 //! A segment: a loop over chunks of lanes, made once for EXEC all ones and once under masks.
 
+use super::Lower;
 use super::vector::Lanes;
-use super::{Lower, SCRATCH_ROWS};
 use crate::lane::{Node, Shape, Ty, Value};
 use crate::pass::segment::Segment;
 use crate::wide;
@@ -57,24 +57,19 @@ impl Lower<'_, '_> {
     fn call_segment(&mut self, code: &wide::Code, rank: usize, segment: &Segment) {
         let entry = code.entry(self.index, rank);
         self.counts.versions += entry.versions;
-        let scalars = self.give_scalars(entry);
+        self.give_scalars(&entry.layout);
         if let Some(fenv) = segment.fenv {
             self.set_fenv(fenv);
         }
-        let slots = self.frame_at(SCRATCH_ROWS * size_of::<Row>());
-        self.call_address(code.address(entry), &[self.wave, slots, scalars], None);
-        for (i, value) in segment.bits.iter().enumerate() {
-            let at = 8 * (entry.scalars.len() + i) as i32;
-            self.uniform[value.index()] = Some(self.fb.ins().load(I64, MemFlagsData::trusted(), scalars, at));
-        }
+        self.call_address(code.address(entry), &[self.wave, self.frame], None);
+        self.take_bits(&entry.layout, segment.bits.iter().copied());
     }
 
-    /// Writes the uniform values that code of the wider back end reads; the result is where they are.
-    pub(super) fn give_scalars(&mut self, entry: &wide::Entry) -> ir::Value {
-        let scalars = self.frame_at(self.scalars);
-        for (i, value) in entry.scalars.iter().enumerate() {
-            let scalar = self.uniform(*value);
-            let scalar = match self.block.node(*value).ty {
+    /// Writes the uniform values that code of the wider back end reads.
+    pub(super) fn give_scalars(&mut self, layout: &wide::Layout) {
+        for (value, at) in layout.scalars() {
+            let scalar = self.uniform(value);
+            let scalar = match self.block.node(value).ty {
                 Ty::B64 => scalar,
                 Ty::B1 => {
                     let wide = self.fb.ins().uextend(I64, scalar);
@@ -82,9 +77,16 @@ impl Lower<'_, '_> {
                 }
                 _ => self.fb.ins().uextend(I64, scalar),
             };
-            self.fb.ins().store(MemFlagsData::trusted(), scalar, scalars, 8 * i as i32);
+            self.fb.ins().store(MemFlagsData::trusted(), scalar, self.frame, at);
         }
-        scalars
+    }
+
+    /// Reads the bits of masks that such code has left.
+    pub(super) fn take_bits(&mut self, layout: &wide::Layout, bits: impl Iterator<Item = Value>) {
+        for (i, value) in bits.enumerate() {
+            let bits = self.fb.ins().load(I64, MemFlagsData::trusted(), self.frame, layout.bits(i));
+            self.uniform[value.index()] = Some(bits);
+        }
     }
 
     /// Emits loops of 128-bit vectors.
@@ -128,7 +130,6 @@ impl Lower<'_, '_> {
         let full = if version == Version::Full { exec } else { None };
         let needed = self.demand(rank).needed(full);
         let splats = self.splats(&needed);
-        let frame = self.frame_at(SCRATCH_ROWS * size_of::<Row>());
         let zero = self.fb.ins().iconst(I64, 0);
         let (body_block, next) = (self.fb.create_block(), self.fb.create_block());
         let offset = self.fb.append_block_param(body_block, I64);
@@ -139,7 +140,7 @@ impl Lower<'_, '_> {
         self.fb.ins().jump(body_block, &initial);
         self.fb.switch_to_block(body_block);
         let wave = self.fb.ins().iadd(self.wave, offset);
-        let frame = self.fb.ins().iadd(frame, offset);
+        let frame = self.fb.ins().iadd(self.frame, offset);
         let lanes = vec![None; self.block.nodes.len()];
         let mut body = Body { version, rank, exec, lanes, splats, offset, wave, frame, nibbles: HashMap::default() };
         if version == Version::Masked && self.demand(rank).is_idle_without(exec) {
@@ -243,7 +244,7 @@ impl Lower<'_, '_> {
     }
 
     fn store_slot(&mut self, body: &Body, value: Value, lanes: &Lanes) {
-        let row = self.plan.slots[&value] * size_of::<Row>();
+        let row = self.plan.slot(value) * size_of::<Row>();
         if self.block.node(value).ty == Ty::B64 {
             // A slot of 64-bit values is linear: lane i at 8 * i, so the chunk is twice as far in.
             let base = self.fb.ins().iadd(body.frame, body.offset);
@@ -272,7 +273,7 @@ impl Lower<'_, '_> {
 
     /// Reads the chunk of a value's slot.
     pub(super) fn load_slot(&mut self, body: &Body, value: Value) -> Lanes {
-        let row = self.plan.slots[&value] * size_of::<Row>();
+        let row = self.plan.slot(value) * size_of::<Row>();
         match self.block.node(value).ty {
             Ty::B64 => {
                 let base = self.fb.ins().iadd(body.frame, body.offset);

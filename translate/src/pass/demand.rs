@@ -37,21 +37,23 @@ impl<'a> Demand<'a> {
     /// ones, and what only inactive lanes would need is left out.
     pub fn needed(&self, full: Option<Value>) -> Vec<Value> {
         let segment = self.segment();
-        let mut needed = vec![false; self.block.nodes.len()];
+        let mut seen = vec![false; self.block.nodes.len()];
+        let mut needed = Vec::new();
         let mut work: Vec<Value> = segment.spills.clone();
         work.extend(segment.sets.iter().chain(&segment.bits).map(|root| self.node(*root).args[0]));
         while let Some(value) = work.pop() {
             let value = self.resolved(value, full);
-            if std::mem::replace(&mut needed[value.index()], true) || self.is_loaded(value) {
+            if std::mem::replace(&mut seen[value.index()], true) {
                 continue;
             }
+            needed.push(value);
             let node = self.node(value);
-            if node.shape == Shape::Lane {
+            if node.shape == Shape::Lane && !self.is_loaded(value) {
                 work.extend(node.args());
             }
         }
-        let numbered = needed.iter().enumerate().filter(|(_, needed)| **needed);
-        numbered.map(|(i, _)| Value(i as u32)).collect()
+        needed.sort_unstable();
+        needed
     }
 
     /// Looks through operations that do nothing when the mask `full` is all ones.
@@ -83,7 +85,7 @@ impl<'a> Demand<'a> {
         }
         let here = self.plan.ranks[value.index()] == Some(self.rank) && !node.is_row();
         let in_file = node.op == Op::Vgpr && self.plan.in_file_for_segment(value, self.rank);
-        !here && !in_file && !is_cheap(self.block, value) && self.plan.slots.contains_key(&value)
+        !here && !in_file && !is_cheap(self.block, value) && self.plan.slots.contains(value)
     }
 
     /// Whether a chunk without active lanes changes nothing: all writes are blended under the mask.

@@ -35,10 +35,16 @@ impl RegisterSet {
         RegisterSet { sgprs, ..RegisterSet::default() }
     }
 
-    fn vgpr(register: u64) -> RegisterSet {
+    /// One VGPR.
+    pub fn vgpr(register: u64) -> RegisterSet {
         let mut set = RegisterSet::default();
         set.vgprs[(register >> 7 & 1) as usize] = 1 << (register & 127);
         set
+    }
+
+    /// One SGPR, by operand code.
+    pub fn sgpr(register: u64) -> RegisterSet {
+        RegisterSet { sgprs: 1 << (register & 127), ..RegisterSet::default() }
     }
 
     /// Whether the VGPR is in it.
@@ -63,7 +69,8 @@ impl RegisterSet {
         }
     }
 
-    fn has(self, other: RegisterSet) -> bool {
+    /// Whether any of the other's is in it.
+    pub fn has(self, other: RegisterSet) -> bool {
         let vgprs = (self.vgprs[0] & other.vgprs[0]) | (self.vgprs[1] & other.vgprs[1]);
         (self.sgprs & other.sgprs) | vgprs != 0 || self.scc && other.scc
     }
@@ -72,7 +79,7 @@ impl RegisterSet {
 /// What a node reads from the register file, and what it writes there.
 fn effect(block: &Block, node: &Node) -> (RegisterSet, RegisterSet) {
     let none = RegisterSet::default();
-    let one = |register: u64| RegisterSet::sgprs((register & 127) as usize..(register & 127) as usize + 1);
+    let one = RegisterSet::sgpr;
     match node.op {
         Op::Sgpr => (one(node.imm), none),
         Op::SgprAt => (RegisterSet::sgprs(0..104), none),

@@ -11,7 +11,7 @@
 
 use super::live::is_cheap;
 use crate::fenv;
-use crate::lane::{Block, Fenv, Node, Op, Shape, Ty, Value};
+use crate::lane::{Block, Fenv, Node, Op, Shape, Table, Ty, Value};
 use gcnjit_rt::Mode;
 use rustc_hash::FxHashMap as HashMap;
 use std::ops::Range;
@@ -20,14 +20,16 @@ use std::ops::Range;
 pub struct Plan {
     /// In order.
     pub steps: Vec<Step>,
+    /// All that they do, in order.
+    pub items: Vec<Item>,
     /// The step of each live node.
     pub ranks: Vec<Option<usize>>,
     /// Frame slots of lane values that outlive their segment.
-    pub slots: HashMap<Value, usize>,
+    pub slots: Table<usize>,
     /// Slots used.
     pub slot_count: usize,
     /// The last moment at which a VGPR read still stands in the register file.
-    valid_until: HashMap<Value, usize>,
+    valid_until: Table<usize>,
 }
 
 /// Moments within a plan: the scalar work of a step, then its segment.
@@ -78,29 +80,32 @@ pub enum Item {
 }
 
 impl Plan {
-    /// All that is done, in order.
-    pub fn items(&self) -> Vec<Item> {
-        let step = |(rank, step): (usize, &Step)| {
-            let segment = (!step.segment.is_empty()).then_some(Item::Segment(rank));
-            step.scalars.iter().copied().map(Item::Scalar).chain(segment).collect::<Vec<_>>()
-        };
-        self.steps.iter().enumerate().flat_map(step).collect()
+    fn list_items(&mut self) {
+        for (rank, step) in self.steps.iter().enumerate() {
+            self.items.extend(step.scalars.iter().copied().map(Item::Scalar));
+            self.items.extend((!step.segment.is_empty()).then_some(Item::Segment(rank)));
+        }
     }
 
     /// A plan that says no more than what is in slots: values without a rank.
-    pub fn of_slots(ranks: Vec<Option<usize>>, slots: HashMap<Value, usize>) -> Plan {
-        let slot_count = slots.len();
-        Plan { steps: vec![Step::default()], ranks, slots, slot_count, valid_until: HashMap::default() }
+    pub fn of_slots(ranks: Vec<Option<usize>>, slots: Table<usize>) -> Plan {
+        let (steps, items) = (vec![Step::default()], Vec::new());
+        Plan { steps, items, ranks, slots, slot_count: 0, valid_until: Table::default() }
+    }
+
+    /// The frame slot of a value that is in one.
+    pub fn slot(&self, value: Value) -> usize {
+        self.slots.get(value).expect("what is kept has a slot")
     }
 
     /// Whether the segment of `step` can read the VGPR node from the register file.
     pub fn in_file_for_segment(&self, value: Value, step: usize) -> bool {
-        self.valid_until.get(&value).is_none_or(|last| segment_moment(step) <= *last)
+        self.valid_until.get(value).is_none_or(|last| segment_moment(step) <= last)
     }
 
     /// Whether the scalar work of `step` can use the row of the VGPR node in the register file.
     pub fn in_file_for_scalars(&self, value: Value, step: usize) -> bool {
-        self.valid_until.get(&value).is_none_or(|last| scalar_moment(step) <= *last)
+        self.valid_until.get(value).is_none_or(|last| scalar_moment(step) <= last)
     }
 }
 
@@ -114,6 +119,7 @@ pub fn plan(block: &Block, needed: &[bool], mode: Mode) -> Plan {
     }
     let mut plan = ranker.plan;
     keep_crossing_values(block, &mut plan);
+    plan.list_items();
     plan
 }
 
@@ -139,10 +145,11 @@ impl<'a> Ranker<'a> {
     fn new(block: &'a Block, mode: Mode) -> Self {
         let plan = Plan {
             steps: Vec::new(),
+            items: Vec::new(),
             ranks: vec![None; block.nodes.len()],
-            slots: HashMap::default(),
+            slots: Table::default(),
             slot_count: 0,
-            valid_until: HashMap::default(),
+            valid_until: Table::default(),
         };
         Ranker {
             block,
@@ -282,7 +289,7 @@ impl<'a> Ranker<'a> {
         let row_use = reads.iter().filter_map(|read| self.row_uses.get(read)).max().copied().unwrap_or(0);
         let rank = self.rank(node.args[0]).max(self.current).max(row_use);
         for read in reads {
-            self.plan.valid_until.entry(read).or_insert(segment_moment(rank));
+            self.plan.valid_until.insert_first(read, segment_moment(rank));
         }
         self.plan.ranks[value.index()] = Some(rank);
         self.written.insert(node.imm, rank + 1);
@@ -297,7 +304,7 @@ impl<'a> Ranker<'a> {
         let read = reads.iter().map(|read| self.rank(*read) + 1).max().unwrap_or(0);
         let rank = self.settled.max(self.floor).max(self.current).max(ready).max(read);
         for read in reads {
-            self.plan.valid_until.entry(read).or_insert(scalar_moment(rank));
+            self.plan.valid_until.insert_first(read, scalar_moment(rank));
         }
         self.plan.ranks[value.index()] = Some(rank);
         self.step(rank).scalars.push(value);
@@ -342,7 +349,7 @@ fn crosses(block: &Block, plan: &Plan, node: &Node, arg: Value, rank: usize) -> 
 }
 
 fn keep(block: &Block, plan: &mut Plan, value: Value) {
-    if plan.slots.contains_key(&value) {
+    if plan.slots.contains(value) {
         return;
     }
     plan.slots.insert(value, plan.slot_count);

@@ -20,7 +20,7 @@ pub struct Zmm(pub u8);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct K(pub u8);
 
-/// The general registers in use; none that a called function must keep.
+/// The general registers in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gpr {
     /// The loop's counter.
@@ -44,6 +44,10 @@ pub enum Gpr {
     R11 = 11,
     /// The stack. It is no base of addresses.
     Rsp = 4,
+    /// These two a called function must keep, so what calls others keeps things there.
+    Rbx = 3,
+    /// See `Rbx`.
+    Rbp = 5,
 }
 
 impl Gpr {
@@ -220,8 +224,8 @@ pub struct Asm {
     code: Vec<u8>,
     pool: Vec<u8>,
     constants: HashMap<Vec<u8>, usize>,
-    /// Where the lanes' offsets by so many dwords are.
-    ramps: [Option<Mem>; 5],
+    /// Where the lanes' offsets by so many bytes are.
+    ramps: [Option<Mem>; 17],
     uses: Vec<PoolUse>,
 }
 
@@ -256,16 +260,19 @@ impl Asm {
         Mem::Pool(at)
     }
 
-    /// The offsets of a wave's lanes that are `step` bytes apart, at most four dwords, in the pool.
+    /// The offsets of a wave's lanes that are `step` bytes apart, at most sixteen, in the pool.
     pub fn ramp(&mut self, step: u32) -> Mem {
-        let dwords = (step / 4) as usize;
-        if let Some(known) = self.ramps[dwords] {
+        if let Some(known) = self.ramps[step as usize] {
             return known;
         }
-        let places: Vec<u8> = (0..64).flat_map(|lane| (step * lane).to_le_bytes()).collect();
-        let ramp = self.constant(&places);
-        self.ramps[dwords] = Some(ramp);
+        let ramp = self.constant(&dwords(64, |lane| step * lane));
+        self.ramps[step as usize] = Some(ramp);
         ramp
+    }
+
+    /// The numbers of all lanes, in the pool.
+    pub fn lane_numbers(&mut self) -> Mem {
+        self.ramp(1)
     }
 
     /// Code, padding, pool.
@@ -599,6 +606,12 @@ impl Asm {
         self.code.extend([0xff, 0xe0 | register as u8]);
     }
 
+    /// Calls the function whose address a register has.
+    pub fn call_to(&mut self, register: Gpr) {
+        debug_assert!((register as u8) < 8);
+        self.code.extend([0xff, 0xd0 | register as u8]);
+    }
+
     /// Leaves the function, which has not used vectors.
     pub fn ret_plain(&mut self) {
         self.code.push(0xc3);
@@ -616,4 +629,13 @@ fn base(mem: Mem) -> u8 {
         Mem::At(base, _) => base as u8,
         Mem::Pool(_) => 0,
     }
+}
+
+/// So many dwords in memory.
+pub fn dwords(count: u32, dword: impl Fn(u32) -> u32) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(4 * count as usize);
+    for i in 0..count {
+        bytes.extend_from_slice(&dword(i).to_le_bytes());
+    }
+    bytes
 }

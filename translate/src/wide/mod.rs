@@ -5,8 +5,8 @@
 //! use, an instruction or a few for each operation (`select`), and an assembler (`asm`). Everything else of a unit
 //! stays Cranelift's, which calls segments as functions.
 //!
-//! `fn(wave: *mut Wave, slots: *mut Row, scalars: *mut u64)`: the code reads and writes VGPRs and slots, reads uniform
-//! values from `scalars` and leaves mask bits there ([`Entry`]); behind them it stores what doesn't fit in registers.
+//! `fn(wave: *mut Wave, slots: *mut Row)`: the code reads and writes VGPRs and slots, and uses the frame below the slots
+//! as a [`Layout`] says: it reads uniform values there, leaves mask bits, and stores what doesn't fit in registers.
 //! It runs in the environment of floats that the segment asks for. A scalar takes 64 bits: a B32 is zero-extended, a B1
 //! is all zeros or all ones.
 
@@ -15,6 +15,7 @@ mod asm;
 mod evex;
 mod fused;
 pub mod inline;
+mod layout;
 mod registers;
 mod schedule;
 mod select;
@@ -23,25 +24,23 @@ mod tests;
 mod tiles;
 
 use crate::jit::Place;
-use crate::lane::{Op, Shape, Value};
+use crate::lane::Value;
 use crate::libcall::Level;
 use crate::lower::Planned;
 use crate::pass::demand::Demand;
-use crate::pass::segment::Plan;
+use crate::pass::segment::{Item, Plan};
 use asm::{Asm, Gpr, When};
 use gcnjit_rt::Row;
+pub use layout::Layout;
 use memmap2::{Mmap, MmapMut};
-use registers::{Registers, Work, lane_numbers};
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use registers::{Registers, Work};
+use rustc_hash::FxHashMap as HashMap;
 use schedule::Schedule;
 use std::io;
 use std::mem::size_of;
 
 /// Chunks of a row, of sixteen lanes each.
 const CHUNKS: i32 = 4;
-
-/// The type of a segment's code.
-pub type SegmentCall = unsafe extern "C" fn(*mut gcnjit_rt::Wave, *mut Row, *mut u64);
 
 /// The code of a unit's segments.
 pub struct Code {
@@ -54,14 +53,12 @@ pub struct Code {
     memory: Mmap,
 }
 
-/// A segment's code and what it wants in `scalars`.
+/// The code of a segment or a fused part.
 pub struct Entry {
     /// Where the code starts.
     offset: usize,
-    /// The uniform values it reads, in order. Behind them it writes the bits of the segment's masks.
-    pub scalars: Vec<Value>,
-    /// Bytes it uses from `scalars` on.
-    pub bytes: usize,
+    /// Where it finds its scalars, and leaves its bits.
+    pub layout: Layout,
     /// Loops that it consists of: one, or one for EXEC all ones and one for any.
     pub versions: usize,
 }
@@ -78,27 +75,22 @@ impl Code {
     /// If the host has no memory for it.
     pub fn assemble(blocks: &[Planned]) -> io::Result<Code> {
         let mut asm = Asm::new();
-        let (mut entries, mut fused, mut accesses) = (HashMap::default(), HashMap::default(), HashMap::default());
+        let (mut entries, mut fused) = (HashMap::default(), HashMap::default());
+        let accesses = accesses(&mut asm, blocks);
         let mut first_site = 0;
         for (index, Planned { block, plan, parts }) in blocks.iter().enumerate() {
-            for (rank, step) in plan.steps.iter().enumerate() {
-                if !step.segment.is_empty() {
-                    entries.insert((index, rank), segment(&mut asm, Demand { block, plan, rank }));
-                }
-            }
+            let segment = |rank: usize| Demand { block, plan, rank };
+            let mut done = 0;
             for (number, part) in parts.iter().enumerate() {
-                fused.insert((index, number), fused::emit(&mut asm, part, first_site));
+                let before = &plan.items[done..part.items.start];
+                entries.extend(alone(&mut asm, before, segment).map(|(rank, entry)| ((index, rank), entry)));
+                let unit = fused::Unit { accesses: &accesses, index, first_site };
+                fused.insert((index, number), fused::emit(&mut asm, block, plan, part, &unit));
+                done = part.items.end;
             }
+            let rest = alone(&mut asm, &plan.items[done..], segment);
+            entries.extend(rest.map(|(rank, entry)| ((index, rank), entry)));
             first_site += block.accesses.len();
-        }
-        let mut site = 0;
-        for (index, Planned { block, .. }) in blocks.iter().enumerate() {
-            for (number, access) in block.accesses.iter().enumerate() {
-                if let Some(lanes) = access.lane_move().filter(access::has_function) {
-                    accesses.insert((index, number), access::emit_call(&mut asm, access, &lanes, site));
-                }
-                site += 1;
-            }
         }
         let bytes = asm.finish();
         let mut memory = MmapMut::map_anon(bytes.len().max(1))?;
@@ -111,8 +103,7 @@ impl Code {
         &self.entries[&(block, rank)]
     }
 
-    /// The code of a fused part: `fn(*mut Wave, *mut Row, *mut u64) -> u32`, not 0 if the plan's steps have to be gone
-    /// through. Behind the scalars it finds the address of the unit's sites and that of LDS's.
+    /// The code of a fused part: `fn(*mut Wave, *mut Row) -> u32`, not 0 if an access of it faulted.
     pub fn fused(&self, block: usize, number: usize) -> &Entry {
         &self.fused[&(block, number)]
     }
@@ -128,9 +119,10 @@ impl Code {
         Some(self.memory.as_ptr() as usize + self.accesses.get(&(block, number))?)
     }
 
-    /// Bytes that the largest segment uses from `scalars` on.
+    /// Bytes that any code uses below the slots.
     pub fn frame_bytes(&self) -> usize {
-        self.entries.values().chain(self.fused.values()).map(|entry| entry.bytes).max().unwrap_or(0)
+        let entries = self.entries.values().chain(self.fused.values());
+        entries.map(|entry| entry.layout.bytes()).max().unwrap_or(Layout::HEAD)
     }
 
     /// Code and constants.
@@ -173,65 +165,55 @@ impl Code {
     }
 }
 
-/// Offsets in `scalars`.
-pub struct Layout {
-    scalars: Vec<Value>,
-    places: HashMap<Value, i32>,
-    bits: usize,
-    bytes: i32,
+/// Emits the functions of accesses; the result is their offsets, by block and number.
+fn accesses(asm: &mut Asm, blocks: &[Planned]) -> HashMap<(usize, usize), usize> {
+    let mut offsets = HashMap::default();
+    let mut site = 0;
+    for (index, Planned { block, .. }) in blocks.iter().enumerate() {
+        for (number, access) in block.accesses.iter().enumerate() {
+            if let Some(lanes) = access.lane_move().filter(access::has_function) {
+                offsets.insert((index, number), access::emit_call(asm, access, &lanes, site));
+            }
+            site += 1;
+        }
+    }
+    offsets
 }
 
-impl Layout {
-    fn new(demand: &Demand<'_>) -> Layout {
-        let needed = demand.needed(None);
-        let node = |value: &Value| demand.node(*value);
-        let spread = needed.iter().filter(|value| node(value).op == Op::Spread);
-        let masks: HashSet<Value> = spread.map(|value| node(value).args[0]).collect();
-        let stored = |value: &Value| {
-            node(value).shape == Shape::Uniform && (node(value).op != Op::Const || masks.contains(value))
-        };
-        let scalars: Vec<Value> = needed.iter().copied().filter(stored).collect();
-        let places = scalars.iter().enumerate().map(|(i, value)| (*value, 8 * i as i32)).collect();
-        let bits = demand.segment().bits.len();
-        let bytes = 8 * (scalars.len() + bits) as i32;
-        Layout { scalars, places, bits, bytes }
+/// Emits the segments among items of a plan as functions of their own, by step.
+fn alone<'a>(
+    asm: &mut Asm,
+    items: &[Item],
+    demand: impl Fn(usize) -> Demand<'a>,
+) -> impl Iterator<Item = (usize, Entry)> {
+    let mut entries = Vec::new();
+    for item in items {
+        if let Item::Segment(rank) = *item {
+            let mut layout = Layout::new(demand(rank).segment().bits.len());
+            layout.add_scalars(&demand(rank));
+            let (offset, versions) = segment(asm, demand(rank), &mut layout);
+            entries.push((rank, Entry { offset, layout, versions }));
+        }
     }
-
-    /// Where a uniform value is.
-    fn scalar(&self, value: Value) -> i32 {
-        self.places[&value]
-    }
-
-    /// Where the bits of the segment's mask `index` go.
-    fn bits(&self, index: usize) -> i32 {
-        8 * (self.scalars.len() + index) as i32
-    }
-
-    /// Room for a value that leaves its register.
-    fn spill(&mut self, bytes: i32) -> i32 {
-        let at = (self.bytes + bytes - 1) / bytes * bytes;
-        self.bytes = at + bytes;
-        at
-    }
+    entries.into_iter()
 }
 
-/// Emits a segment: one loop, or one for EXEC all ones and one for any.
-fn segment(asm: &mut Asm, demand: Demand<'_>) -> Entry {
-    let mut layout = Layout::new(&demand);
+/// Emits a segment: one loop, or one for EXEC all ones and one for any. The result is where it starts, and how many loops.
+fn segment(asm: &mut Asm, demand: Demand<'_>, layout: &mut Layout) -> (usize, usize) {
     let exec = demand.exec();
     let offset = asm.function();
-    let versions = if exec.is_some() { 2 } else { 1 };
-    if let Some(exec) = exec {
-        asm.is_ones64(Gpr::Rdx, layout.scalar(exec));
-        let full = asm.jump(When::Zero);
-        let idle = demand.is_idle_without(Some(exec)).then_some(exec);
-        version(asm, demand, &mut layout, None, idle);
-        asm.bind(full);
-        version(asm, demand, &mut layout, Some(exec), None);
-    } else {
-        version(asm, demand, &mut layout, None, None);
-    }
-    Entry { offset, scalars: layout.scalars, bytes: layout.bytes as usize, versions }
+    asm.mov(Gpr::Rdx, Gpr::Rsi);
+    let Some(exec) = exec else {
+        version(asm, demand, layout, None, None);
+        return (offset, 1);
+    };
+    asm.is_ones64(Gpr::Rdx, layout.scalar(exec));
+    let full = asm.jump(When::Zero);
+    let idle = demand.is_idle_without(Some(exec)).then_some(exec);
+    version(asm, demand, layout, None, idle);
+    asm.bind(full);
+    version(asm, demand, layout, Some(exec), None);
+    (offset, 2)
 }
 
 /// Events of a chunk up to which all chunks are written out: the loop would take a quarter of the time or more.
@@ -240,12 +222,12 @@ const SHORT: usize = 24;
 /// Emits the work on all chunks. With `full` given, that mask is all ones; chunks without lanes of `idle` are skipped.
 fn version(asm: &mut Asm, demand: Demand<'_>, layout: &mut Layout, full: Option<Value>, idle: Option<Value>) {
     if idle.is_some() {
-        (1..layout.bits).for_each(|index| asm.clear64(Gpr::Rdx, layout.bits(index)));
+        (1..layout.bits_count()).for_each(|index| asm.clear64(Gpr::Rdx, layout.bits(index)));
     }
-    let has_bits = layout.bits > 0;
+    let has_bits = layout.bits_count() > 0;
     let schedule = Schedule::new(&demand, full);
-    if schedule.events.len() <= SHORT && idle.is_none() {
-        let all = schedule.written_out(&demand, CHUNKS);
+    if schedule.len() <= SHORT && idle.is_none() {
+        let all = schedule.written_out(CHUNKS);
         select::events(Registers::new(asm, demand, full, &all, layout, Work::Chunk(0)));
     } else {
         chunk_loop(asm, demand, layout, full, idle, &schedule);
@@ -253,7 +235,7 @@ fn version(asm: &mut Asm, demand: Demand<'_>, layout: &mut Layout, full: Option<
     if has_bits {
         asm.store64(Gpr::Rdx, layout.bits(0), Gpr::R10);
     }
-    (1..layout.bits).for_each(|index| join_bits(asm, layout.bits(index)));
+    (1..layout.bits_count()).for_each(|index| join_bits(asm, layout.bits(index)));
     asm.ret();
 }
 
@@ -269,7 +251,7 @@ fn chunk_loop(
     asm.clear_register(Gpr::R10);
     asm.mov(Gpr::R8, Gpr::Rdx);
     asm.mov(Gpr::Rcx, Gpr::Rsi);
-    let lanes = asm.constant(&lane_numbers());
+    let lanes = asm.lane_numbers();
     asm.lea(Gpr::R9, lanes);
     asm.mov_imm(Gpr::Rax, CHUNKS);
     let top = asm.here();
@@ -309,5 +291,5 @@ fn advance(asm: &mut Asm) {
 
 /// The byte offset of a value's slot.
 fn row_of_slot(plan: &Plan, value: Value) -> i32 {
-    (plan.slots[&value] * size_of::<Row>()) as i32
+    (plan.slot(value) * size_of::<Row>()) as i32
 }

@@ -17,7 +17,15 @@ use rustc_hash::FxHashMap as HashMap;
 use std::mem::{offset_of, size_of};
 
 /// A register's worth of a value: the value, which half of it, and for which chunk.
-type Part = (Value, usize, i32);
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Part {
+    value: Value,
+    half: u8,
+    chunk: u8,
+}
+
+/// What a register holds, and the last event that uses it.
+type Held = Option<(Part, usize)>;
 
 /// Instead of a chunk: dwords 0 to 3 are the first lanes of the four chunks, 4 to 7 their last ones. There is nothing of
 /// this in memory, and any value in the dwords behind.
@@ -65,8 +73,8 @@ pub struct Registers<'a> {
     /// What it is for.
     pub work: Work,
     layout: &'a mut Layout,
-    vectors: [Option<Part>; 32],
-    masks: [Option<(Value, i32)>; 8],
+    vectors: [Held; 32],
+    masks: [Held; 8],
     /// Registers in use by this event, a bit each.
     pinned: u32,
     /// Registers that values don't go to, a bit each.
@@ -122,11 +130,21 @@ impl<'a> Registers<'a> {
     }
 
     fn part(&self, value: Value, half: usize) -> Part {
-        if self.is_uniform(value) { (value, 0, 0) } else { (value, half, self.work.chunk()) }
+        let (half, chunk) = if self.is_uniform(value) { (0, 0) } else { (half as u8, self.work.chunk() as u8) };
+        Part { value, half, chunk }
     }
 
-    fn used_later(&self, (value, _, chunk): Part) -> bool {
-        self.schedule.next_use((value, chunk), self.now + 1).is_some()
+    fn last_use(&self, part: Part) -> usize {
+        self.schedule.last_use(&self.demand, part.value, part.chunk.into()).unwrap_or(0)
+    }
+
+    fn next_use(&self, held: Held) -> Option<usize> {
+        let (part, last) = held?;
+        (last >= self.now).then(|| self.schedule.next_use(&self.demand, part.value, part.chunk.into(), self.now))?
+    }
+
+    fn used_later(&self, part: Part) -> bool {
+        self.last_use(part) > self.now
     }
 
     /// Whether no later event uses the value, so that its register may be overwritten.
@@ -136,7 +154,7 @@ impl<'a> Registers<'a> {
 
     /// Begins the next event, if there is one more.
     pub fn begin(&mut self) -> Option<Event> {
-        let (chunk, event) = *self.schedule.events.get(self.now)?;
+        let (chunk, event) = self.schedule.event(self.now)?;
         if self.work != Work::Loop {
             self.work = Work::Chunk(chunk);
         }
@@ -153,17 +171,14 @@ impl<'a> Registers<'a> {
     /// Frees registers of values that are not used after this event. What is there can still be read by the
     /// instruction that comes next, and be overwritten by it.
     pub fn retire(&mut self) {
-        for i in 0..32 {
-            if self.vectors[i].is_some_and(|part| !self.used_later(part)) {
-                self.vectors[i] = None;
-                self.pinned &= !(1 << i);
-            }
+        let (now, is_dead) = (self.now, |held: &Held, now| held.is_some_and(|(_, last)| last <= now));
+        for (i, held) in self.vectors.iter_mut().enumerate().filter(|(_, held)| is_dead(held, now)) {
+            *held = None;
+            self.pinned &= !(1 << i);
         }
-        for i in 1..8 {
-            if self.masks[i].is_some_and(|(value, chunk)| !self.used_later((value, 0, chunk))) {
-                self.masks[i] = None;
-                self.pinned_masks &= !(1 << i);
-            }
+        for (i, held) in self.masks.iter_mut().enumerate().filter(|(_, held)| is_dead(held, now)) {
+            *held = None;
+            self.pinned_masks &= !(1 << i);
         }
     }
 
@@ -184,11 +199,10 @@ impl<'a> Registers<'a> {
 
     fn evict(&mut self) -> usize {
         let unpinned = (0..32).filter(|i| self.pinned >> i & 1 == 0);
-        let next = |(value, _, chunk): Part| self.schedule.next_use((value, chunk), self.now);
         let register = unpinned
-            .max_by_key(|i: &usize| self.vectors[*i].and_then(next))
+            .max_by_key(|i: &usize| self.next_use(self.vectors[*i]))
             .expect("an event needs less than 32 registers");
-        let part = self.vectors[register].take().expect("a free register would have been taken");
+        let (part, _) = self.vectors[register].take().expect("a free register would have been taken");
         if self.home(part).is_none() {
             let to = self.layout.spill(64);
             self.asm.store(Mem::At(Gpr::Rdx, to), Zmm(register as u8));
@@ -199,11 +213,20 @@ impl<'a> Registers<'a> {
 
     /// The register holds this half of the value from now on.
     pub fn define(&mut self, value: Value, half: usize, register: Zmm) {
-        self.vectors[usize::from(register.0)] = Some(self.part(value, half));
+        self.hold(self.part(value, half), register);
+    }
+
+    fn hold(&mut self, part: Part, register: Zmm) {
+        self.vectors[usize::from(register.0)] = Some((part, self.last_use(part)));
+    }
+
+    /// The register that holds a part.
+    fn held(registers: &[Held], part: Part) -> Option<usize> {
+        registers.iter().position(|held| held.is_some_and(|(held, _)| held == part))
     }
 
     fn home(&mut self, part: Part) -> Option<Home> {
-        let (value, half, chunk) = part;
+        let (value, half) = (part.value, part.half);
         if let Some(at) = self.stored.get(&part) {
             return Some(Home::Lanes(Mem::At(Gpr::Rdx, *at)));
         }
@@ -215,7 +238,7 @@ impl<'a> Registers<'a> {
             };
             return Some(Home::One(mem));
         }
-        if chunk == ENDS {
+        if i32::from(part.chunk) == ENDS {
             return None;
         }
         if self.demand.is_loaded(value) {
@@ -236,14 +259,14 @@ impl<'a> Registers<'a> {
     /// The register of a half of a value.
     pub fn vector(&mut self, value: Value, half: usize) -> Zmm {
         let part = self.part(value, half);
-        if let Some(known) = self.vectors.iter().position(|held| *held == Some(part)) {
+        if let Some(known) = Self::held(&self.vectors, part) {
             self.pinned |= 1 << known;
             return Zmm(known as u8);
         }
         let register = self.fresh();
         let home = self.home(part).expect("a value is computed before it is used");
         self.load_home(home, register, self.is_wide(value));
-        self.vectors[usize::from(register.0)] = Some(part);
+        self.hold(part, register);
         register
     }
 
@@ -273,7 +296,7 @@ impl<'a> Registers<'a> {
     /// A half of a value as an instruction's last operand: memory, if it is there and not needed again.
     pub fn operand(&mut self, value: Value, half: usize) -> Rm {
         let part = self.part(value, half);
-        if !self.vectors.contains(&Some(part)) {
+        if Self::held(&self.vectors, part).is_none() {
             match self.home(part) {
                 Some(Home::One(mem)) => return Rm::Broadcast(mem),
                 Some(Home::Lanes(mem)) if !self.used_later(part) => return Rm::Mem(mem),
@@ -310,12 +333,10 @@ impl<'a> Registers<'a> {
 
     fn evict_mask(&mut self) -> usize {
         let unpinned = (1..8).filter(|i| self.pinned_masks >> i & 1 == 0);
-        let next = |key: (Value, i32)| self.schedule.next_use(key, self.now);
         let register =
-            unpinned.max_by_key(|i: &usize| self.masks[*i].and_then(next)).expect("an event needs less than 7 masks");
-        let (value, chunk) = self.masks[register].take().expect("a free register would have been taken");
-        let part = (value, 0, chunk);
-        let in_memory = self.stored.contains_key(&part) || !self.schedule.is_computed(&self.demand, value);
+            unpinned.max_by_key(|i: &usize| self.next_use(self.masks[*i])).expect("an event needs less than 7 masks");
+        let (part, _) = self.masks[register].take().expect("a free register would have been taken");
+        let in_memory = self.stored.contains_key(&part) || !self.schedule.is_computed(&self.demand, part.value);
         if !in_memory {
             let to = self.layout.spill(2);
             self.asm.k_store(Mem::At(Gpr::Rdx, to), K(register as u8));
@@ -326,14 +347,13 @@ impl<'a> Registers<'a> {
 
     /// The register holds the B1 value from now on.
     pub fn define_mask(&mut self, value: Value, register: K) {
-        let (value, _, chunk) = self.part(value, 0);
-        self.masks[usize::from(register.0)] = Some((value, chunk));
+        let part = self.part(value, 0);
+        self.masks[usize::from(register.0)] = Some((part, self.last_use(part)));
     }
 
     /// The register of a B1 value.
     pub fn mask(&mut self, value: Value) -> K {
-        let (_, _, chunk) = self.part(value, 0);
-        if let Some(known) = self.masks.iter().position(|held| *held == Some((value, chunk))) {
+        if let Some(known) = Self::held(&self.masks, self.part(value, 0)) {
             self.pinned_masks |= 1 << known;
             return K(known as u8);
         }
@@ -394,7 +414,7 @@ impl<'a> Registers<'a> {
     fn lane_numbers(&mut self) -> Mem {
         match self.work {
             Work::Loop => Mem::At(Gpr::R9, 0),
-            Work::Chunk(chunk) => self.asm.constant(&lane_numbers()).further(64 * chunk),
+            Work::Chunk(chunk) => self.asm.lane_numbers().further(64 * chunk),
         }
     }
 
@@ -403,11 +423,6 @@ impl<'a> Registers<'a> {
         let mem = self.asm.constant(&bits.to_le_bytes());
         self.asm.k_load(to, mem);
     }
-}
-
-/// The numbers of all lanes.
-pub fn lane_numbers() -> Vec<u8> {
-    (0..64u32).flat_map(u32::to_le_bytes).collect()
 }
 
 /// The byte offset of a VGPR in the wave.

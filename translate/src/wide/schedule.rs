@@ -3,10 +3,14 @@
 //! Values are computed in program order. A result is written as soon as it is there and nobody reads the register's
 //! old value from the register file any more, so that few values live long.
 
+use super::registers::ENDS;
 use super::tiles::Tiles;
 use crate::lane::{Op, Shape, Value};
 use crate::pass::demand::Demand;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+
+/// Where values may be used: the chunks, and their ends.
+const PLACES: u32 = ENDS as u32 + 1;
 
 /// One thing to do for a chunk of lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,10 +41,11 @@ pub enum Event {
 
 /// All of a segment's version.
 pub struct Schedule {
-    /// In order, each with its chunk; in a loop all are of chunk 0.
-    pub events: Vec<(i32, Event)>,
-    /// The positions of the events that use a value in a chunk, in order. Uniform values are used in chunk 0.
-    uses: HashMap<(Value, i32), Vec<usize>>,
+    /// In order, each with its chunk; in a loop, and in what is repeated for each chunk, all are of chunk 0.
+    events: Vec<(i32, Event)>,
+    /// How often they are repeated, for one chunk after the other.
+    copies: usize,
+    uses: Uses,
     /// VGPR reads that are made early.
     early: HashSet<Value>,
     /// Values that are one instruction with what they are made of.
@@ -53,10 +58,40 @@ impl Schedule {
         self.early.contains(&value) || is_computed(demand, value)
     }
 
-    /// The first use at or after an event.
-    pub fn next_use(&self, value: (Value, i32), event: usize) -> Option<usize> {
-        let uses = self.uses.get(&value)?;
-        uses.get(uses.partition_point(|at| *at < event)).copied()
+    /// Events of a chunk.
+    pub fn len(&self) -> usize {
+        self.events.len()
+    }
+
+    /// An event, and its chunk.
+    pub fn event(&self, at: usize) -> Option<(i32, Event)> {
+        let (copy, at) = (at / self.events.len().max(1), at % self.events.len().max(1));
+        let (chunk, event) = *self.events.get(at).filter(|_| copy < self.copies)?;
+        Some((chunk + copy as i32, event))
+    }
+
+    /// The first use of a value in a chunk at or after an event. Uniform ones are used in all chunks.
+    pub fn next_use(&self, demand: &Demand<'_>, value: Value, chunk: i32, event: usize) -> Option<usize> {
+        if self.copies == 1 {
+            return self.uses.next(value, chunk, event);
+        }
+        let count = self.events.len();
+        if demand.node(value).shape == Shape::Lane {
+            let before = count * chunk as usize;
+            return Some(before + self.uses.next(value, 0, event.saturating_sub(before))?);
+        }
+        let (copy, at) = (event / count, event % count);
+        let here = self.uses.next(value, 0, at).map(|next| copy * count + next);
+        here.or_else(|| Some((copy + 1) * count + self.uses.next(value, 0, 0)?).filter(|_| copy + 1 < self.copies))
+    }
+
+    /// The last use of a value in a chunk.
+    pub fn last_use(&self, demand: &Demand<'_>, value: Value, chunk: i32) -> Option<usize> {
+        if self.copies == 1 {
+            return self.uses.last(value, chunk);
+        }
+        let copy = if demand.node(value).shape == Shape::Lane { chunk as usize } else { self.copies - 1 };
+        Some(copy * self.events.len() + self.uses.last(value, 0)?)
     }
 
     /// Schedules a version.
@@ -72,7 +107,7 @@ impl Schedule {
         let roots = segment.sets.iter().chain(&segment.bits).map(root).chain(segment.spills.iter().copied());
         let roots: Vec<Value> = roots.collect();
         let tiles = Tiles::find(demand.block, &computed, &roots, |value| demand.resolved(value, full));
-        let mut schedule = Schedule { events: Vec::new(), uses: HashMap::default(), early, tiles };
+        let mut schedule = Schedule { events: Vec::new(), copies: 1, uses: Uses::default(), early, tiles };
         let ready = schedule.compute(demand, full, needed);
         let at = |value: Value| ready.at.get(&value).copied().unwrap_or(0);
         let mut after: Vec<Vec<Event>> = vec![Vec::new(); schedule.events.len() + 1];
@@ -83,7 +118,7 @@ impl Schedule {
         }
         for spill in &segment.spills {
             let value = demand.resolved(*spill, full);
-            after[at(value)].push(Event::Keep(demand.plan.slots[spill], value));
+            after[at(value)].push(Event::Keep(demand.plan.slot(*spill), value));
         }
         for (i, bits) in segment.bits.iter().enumerate() {
             after[at(root(bits))].push(Event::Bits(i, root(bits)));
@@ -96,29 +131,20 @@ impl Schedule {
         schedule
     }
 
-    /// A schedule of given events, with the positions of each value's uses in each chunk, and VGPR reads that are made early.
+    /// A schedule of given events, with the uses of each value in each chunk in order, VGPR reads that are made early, and
+    /// trees.
     pub fn of(
         events: Vec<(i32, Event)>,
-        uses: HashMap<(Value, i32), Vec<usize>>,
+        uses: &[Use],
         early: impl IntoIterator<Item = Value>,
         tiles: Tiles,
     ) -> Schedule {
-        Schedule { events, uses, early: early.into_iter().collect(), tiles }
+        Schedule { events, copies: 1, uses: Uses::of(uses), early: early.into_iter().collect(), tiles }
     }
 
     /// The same for all chunks, one after the other.
-    pub fn written_out(self, demand: &Demand<'_>, chunks: i32) -> Schedule {
-        let (events, count) = (&self.events, self.events.len());
-        let copy = |chunk: i32| events.iter().map(move |(_, event)| (chunk, *event));
-        let mut all: HashMap<(Value, i32), Vec<usize>> = HashMap::default();
-        for ((value, _), uses) in &self.uses {
-            let uniform = demand.node(*value).shape == Shape::Uniform;
-            for chunk in 0..chunks {
-                let key = (*value, if uniform { 0 } else { chunk });
-                all.entry(key).or_default().extend(uses.iter().map(|at| at + count * chunk as usize));
-            }
-        }
-        Schedule { events: (0..chunks).flat_map(copy).collect(), uses: all, early: self.early, tiles: self.tiles }
+    pub fn written_out(self, chunks: i32) -> Schedule {
+        Schedule { copies: chunks as usize, ..self }
     }
 
     /// Lists what is computed; positions count from 1.
@@ -161,19 +187,88 @@ impl Schedule {
     }
 
     fn find_uses(&mut self, demand: &Demand<'_>, full: Option<Value>) {
-        for (i, (_, event)) in self.events.iter().enumerate() {
-            let used: Vec<Value> = match *event {
-                Event::Load(_) | Event::Turn => Vec::new(),
-                Event::Compute(value) => self.args(demand, value),
-                Event::Set(_, value) | Event::Keep(_, value) | Event::Bits(_, value) => vec![value],
+        let mut uses = Vec::with_capacity(2 * self.events.len());
+        for (at, (_, event)) in self.events.iter().enumerate() {
+            let mut add = |value| uses.push(Use { value: demand.resolved(value, full), chunk: 0, at });
+            match *event {
+                Event::Load(_) | Event::Turn => {}
+                Event::Compute(value) => self.args(demand, value).into_iter().for_each(add),
+                Event::Set(_, value) | Event::Keep(_, value) | Event::Bits(_, value) => add(value),
                 Event::Ends(_) | Event::Check(_) | Event::Proof | Event::Access(_) | Event::Store(_) => {
                     unreachable!("segments have no accesses")
                 }
-            };
-            for value in used {
-                self.uses.entry((demand.resolved(value, full), 0)).or_default().push(i);
             }
         }
+        self.uses = Uses::of(&uses);
+    }
+}
+
+/// A use of a value. Uniform values are used in chunk 0.
+#[derive(Clone, Copy)]
+pub struct Use {
+    /// What is used.
+    pub value: Value,
+    /// In which chunk.
+    pub chunk: i32,
+    /// The position of the event.
+    pub at: usize,
+}
+
+/// The positions of the events that use each value in each chunk.
+#[derive(Default)]
+struct Uses {
+    /// The least number of a value.
+    first: u32,
+    /// Where the positions of a value in a chunk start, by number; one more in the end.
+    starts: Vec<u32>,
+    /// In order for each.
+    positions: Vec<u32>,
+}
+
+impl Uses {
+    /// Takes a list that is in order of positions.
+    fn of(list: &[Use]) -> Uses {
+        let numbers = || list.iter().map(|used| used.value.0);
+        let (Some(first), Some(last)) = (numbers().min(), numbers().max()) else { return Uses::default() };
+        let mut uses = Uses { first, starts: Vec::new(), positions: vec![0; list.len()] };
+        // A place further on, the starts turn into ends while positions are filled in, which are the next ones' starts.
+        uses.starts.resize(((last - first + 1) * PLACES) as usize + 2, 0);
+        for used in list {
+            let key = uses.key(used.value, used.chunk);
+            uses.starts[key + 2] += 1;
+        }
+        let mut sum = 0;
+        for start in &mut uses.starts {
+            sum += *start;
+            *start = sum;
+        }
+        for used in list {
+            let key = uses.key(used.value, used.chunk) + 1;
+            uses.positions[uses.starts[key] as usize] = used.at as u32;
+            uses.starts[key] += 1;
+        }
+        uses
+    }
+
+    fn key(&self, value: Value, chunk: i32) -> usize {
+        ((value.0 - self.first) * PLACES) as usize + chunk as usize
+    }
+
+    fn positions(&self, value: Value, chunk: i32) -> &[u32] {
+        if value.0 < self.first || self.key(value, chunk) + 2 >= self.starts.len() {
+            return &[];
+        }
+        let key = self.key(value, chunk);
+        &self.positions[self.starts[key] as usize..self.starts[key + 1] as usize]
+    }
+
+    fn next(&self, value: Value, chunk: i32, event: usize) -> Option<usize> {
+        let uses = self.positions(value, chunk);
+        uses.get(uses.partition_point(|at| (*at as usize) < event)).map(|at| *at as usize)
+    }
+
+    fn last(&self, value: Value, chunk: i32) -> Option<usize> {
+        self.positions(value, chunk).last().map(|at| *at as usize)
     }
 }
 
@@ -194,4 +289,26 @@ fn is_computed(demand: &Demand<'_>, value: Value) -> bool {
 fn vgpr(demand: &Demand<'_>, value: Value) -> Option<u64> {
     let node = demand.node(value);
     (node.op == Op::Vgpr && !demand.is_loaded(value)).then_some(node.imm & 0xff)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ENDS, Use, Uses};
+    use crate::lane::Value;
+
+    #[test]
+    fn uses_are_found_by_value_and_chunk() {
+        let used = |value, chunk, at| Use { value: Value(value), chunk, at };
+        let uses = Uses::of(&[used(7, 0, 1), used(5, 3, 1), used(7, 0, 4), used(7, 1, 6), used(9, ENDS, 8)]);
+        assert_eq!(uses.next(Value(7), 0, 0), Some(1));
+        assert_eq!(uses.next(Value(7), 0, 2), Some(4));
+        assert_eq!(uses.next(Value(7), 0, 5), None);
+        assert_eq!(uses.last(Value(7), 0), Some(4));
+        assert_eq!(uses.last(Value(7), 1), Some(6));
+        assert_eq!(uses.last(Value(5), 3), Some(1));
+        assert_eq!(uses.last(Value(9), ENDS), Some(8));
+        let never = [(4, 0), (5, 0), (6, 2), (8, 1), (10, 0)];
+        assert!(never.into_iter().all(|(value, chunk)| uses.last(Value(value), chunk).is_none()));
+        assert_eq!(Uses::of(&[]).next(Value(0), 0, 0), None);
+    }
 }

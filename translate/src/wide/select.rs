@@ -1,6 +1,6 @@
 //! Instructions for the operations of a chunk: sixteen lanes, a B32 in one register, a B64 in two, a B1 in a mask.
 
-use super::asm::{Evex, Gpr, K, MaskOp, Mem, Rm, ShiftBy, Zmm, op};
+use super::asm::{Evex, Gpr, K, MaskOp, Mem, Rm, ShiftBy, Zmm, dwords, op};
 use super::registers::{ENDS, Registers, Work};
 use super::schedule::Event;
 use super::tiles::Tile;
@@ -122,8 +122,7 @@ impl Chunk<'_> {
 
     /// A register full of dwords from the pool.
     pub(super) fn table(&mut self, lane: impl Fn(u32) -> u32) -> Zmm {
-        let bytes: Vec<u8> = (0..16).flat_map(|i| lane(i).to_le_bytes()).collect();
-        let (mem, register) = (self.r.asm.constant(&bytes), self.r.fresh());
+        let (mem, register) = (self.r.asm.constant(&dwords(16, lane)), self.r.fresh());
         self.r.asm.v1(op::VMOVDQA32, register, Rm::Mem(mem));
         register
     }

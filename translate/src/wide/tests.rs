@@ -297,6 +297,12 @@ fn lanes_in_memory() {
         asm.mov(Gpr::R11, Gpr::Rsp);
         asm.sub(Gpr::Rsp, 256);
         asm.add(Gpr::Rsp, 256);
+        asm.push(Gpr::Rbx);
+        asm.pop(Gpr::Rbp);
+        asm.mov(Gpr::Rbx, Gpr::Rdi);
+        asm.load64(Gpr::Rsi, Gpr::Rbp, -8);
+        asm.store32(Gpr::Rbx, 0x100, Gpr::Rax);
+        asm.call_to(Gpr::Rax);
     });
     let expected = [
         "vpgatherdd zmm0{k5},[rcx+zmm25+8]",
@@ -323,6 +329,12 @@ fn lanes_in_memory() {
         "mov r11,rsp",
         "sub rsp,100h",
         "add rsp,100h",
+        "push rbx",
+        "pop rbp",
+        "mov rbx,rdi",
+        "mov rsi,[rbp-8]",
+        "mov [rbx+100h],eax",
+        "call rax",
     ];
     assert_eq!(lines, expected);
 }

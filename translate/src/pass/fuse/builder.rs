@@ -3,7 +3,7 @@
 use super::{Context, Fused, FusedAccess, Stage};
 use crate::access::{Base, LaneMove};
 use crate::fenv;
-use crate::lane::{Block, Fenv, Node, Op, Shape, Ty, Value};
+use crate::lane::{Block, Fenv, Node, Op, Shape, Table, Ty, Value};
 use crate::pass::demand::Demand;
 use crate::pass::live::is_cheap;
 use crate::pass::registers::RegisterSet;
@@ -27,7 +27,7 @@ pub(super) struct Builder<'a> {
     /// Segments and accesses.
     worth: usize,
     block: Block,
-    slots: HashMap<Value, usize>,
+    slots: Table<usize>,
     ranks: Vec<Option<usize>>,
     stages: Vec<Stage>,
     accesses: Vec<FusedAccess>,
@@ -37,11 +37,11 @@ pub(super) struct Builder<'a> {
     /// VGPRs written so far: the stage, and the value.
     written: BTreeMap<u64, (usize, Value)>,
     /// VGPRs whose values from before are read.
-    exposed: HashSet<u64>,
+    exposed: RegisterSet,
     /// The strides of these.
     strides: HashMap<Value, Stride>,
-    /// SGPRs written, and whether SCC was.
-    scalars: HashSet<u64>,
+    /// Scalar registers written.
+    scalars: RegisterSet,
     /// Uniform values of its items, all of which are computed before it begins.
     early: HashSet<Value>,
     spills: Vec<Value>,
@@ -51,9 +51,6 @@ pub(super) struct Builder<'a> {
     computed: usize,
 }
 
-/// SCC among scalar registers.
-const SCC: u64 = 256;
-
 impl<'a> Builder<'a> {
     pub(super) fn new(context: &'a Context<'a>, start: usize) -> Self {
         Builder {
@@ -61,16 +58,16 @@ impl<'a> Builder<'a> {
             items: start..start,
             worth: 0,
             block: Block::new(context.block.pc),
-            slots: HashMap::default(),
+            slots: Table::default(),
             ranks: Vec::new(),
             stages: vec![Stage::default()],
             accesses: Vec::new(),
             stored: false,
             known: HashMap::default(),
             written: BTreeMap::new(),
-            exposed: HashSet::default(),
+            exposed: RegisterSet::default(),
             strides: HashMap::default(),
-            scalars: HashSet::default(),
+            scalars: RegisterSet::default(),
             early: HashSet::default(),
             spills: Vec::new(),
             bits: Vec::new(),
@@ -99,12 +96,12 @@ impl<'a> Builder<'a> {
             Op::SetSgpr if node.imm as usize & !1 == reg::EXEC => None,
             Op::SetSgpr => {
                 self.is_early(node.args[0]).then_some(())?;
-                self.scalars.insert(node.imm);
+                self.scalars = self.scalars.and(RegisterSet::sgpr(node.imm));
                 Some(())
             }
             Op::SetScc => {
                 self.is_early(node.args[0]).then_some(())?;
-                self.scalars.insert(SCC);
+                self.scalars = self.scalars.and(RegisterSet::SCC);
                 Some(())
             }
             _ => {
@@ -117,14 +114,14 @@ impl<'a> Builder<'a> {
 
     /// Whether a uniform value can be computed before the part begins.
     fn is_early(&self, value: Value) -> bool {
-        let before = self.context.item_of.get(&value).is_some_and(|item| *item < self.items.start);
+        let before = self.context.item_of.get(value).is_some_and(|item| item < self.items.start);
         if before || self.early.contains(&value) {
             return true;
         }
         let node = self.node(value);
         let pure = match node.op {
-            Op::Sgpr => !self.scalars.contains(&(node.imm & 0xff)),
-            Op::Scc => !self.scalars.contains(&SCC),
+            Op::Sgpr => !self.scalars.has(RegisterSet::sgpr(node.imm & 0xff)),
+            Op::Scc => !self.scalars.has(RegisterSet::SCC),
             Op::ReadLane | Op::Bits | Op::SgprAt | Op::Mode | Op::Trapsts => false,
             _ => node.shape == Shape::Uniform && !node.is_effect(),
         };
@@ -167,21 +164,21 @@ impl<'a> Builder<'a> {
 
     /// Whether the node is done by an item of the part.
     fn started(&self, value: Value) -> bool {
-        self.context.item_of.get(&value).is_some_and(|item| *item >= self.items.start)
+        self.context.item_of.get(value).is_some_and(|item| item >= self.items.start)
     }
 
     /// What to go back to if a segment turns out to be too much.
-    fn mark(&self) -> (usize, usize, usize, HashSet<u64>) {
+    fn mark(&self) -> (usize, usize, usize, RegisterSet) {
         let stage = self.stages.last().expect("there is always one");
-        (self.block.nodes.len(), stage.values.len(), self.computed, self.exposed.clone())
+        (self.block.nodes.len(), stage.values.len(), self.computed, self.exposed)
     }
 
-    fn back_to(&mut self, (nodes, values, computed, exposed): (usize, usize, usize, HashSet<u64>)) {
+    fn back_to(&mut self, (nodes, values, computed, exposed): (usize, usize, usize, RegisterSet)) {
         let is_old = |value: &Value| value.index() < nodes;
         self.stages.last_mut().expect("there is always one").values.truncate(values);
         self.known.retain(|_, value| is_old(value));
         self.uniforms.retain(|(value, _)| is_old(value));
-        self.slots.retain(|value, _| is_old(value));
+        self.slots.truncate(nodes);
         (self.computed, self.exposed) = (computed, exposed);
     }
 
@@ -202,11 +199,10 @@ impl<'a> Builder<'a> {
         if node.op != Op::Spread {
             return false;
         }
-        let pair = self.node(node.args[0]);
+        let (pair, epoch) = (self.node(node.args[0]), self.context.exec_epochs[self.items.start]);
         let half = |arg: Value, register: usize| {
             let half = self.node(arg);
-            let epoch = |item: usize| self.context.exec_epoch(item);
-            half.op == Op::Sgpr && half.imm & 0xff == register as u64 && half.imm >> 32 >= epoch(self.items.start)
+            half.op == Op::Sgpr && half.imm & 0xff == register as u64 && half.imm >> 32 >= epoch
         };
         pair.op == Op::Pack && half(pair.args[0], reg::EXEC) && half(pair.args[1], reg::EXEC + 1)
     }
@@ -240,8 +236,8 @@ impl<'a> Builder<'a> {
             return false;
         }
         let own = self.context.plan.ranks[value.index()].unwrap_or(rank);
-        let item = self.context.segments.get(&own);
-        node.is_row() || item.is_some_and(|item| *item < self.items.start)
+        let item = self.context.segments.get(own).copied().flatten();
+        node.is_row() || item.is_some_and(|item| item < self.items.start)
     }
 
     fn push(&mut self, origin: Value, node: Node) -> Value {
@@ -259,7 +255,7 @@ impl<'a> Builder<'a> {
     }
 
     fn slot(&mut self, value: Value, node: &Node) -> Option<Value> {
-        let slot = *self.context.plan.slots.get(&value)?;
+        let slot = self.context.plan.slots.get(value)?;
         let here = self.push(value, Node { args: [Value::NONE; 3], ..*node });
         self.ranks[here.index()] = None;
         self.slots.insert(here, slot);
@@ -268,11 +264,11 @@ impl<'a> Builder<'a> {
 
     fn vgpr_read(&mut self, value: Value, node: &Node, rank: usize) -> Option<Value> {
         let register = node.imm & 0xff;
-        match self.context.written_by.get(&value) {
-            Some(writer) if self.started(*writer) => match self.node(*writer).op {
-                Op::SetVgpr => self.value(self.node(*writer).args[0], rank),
+        match self.context.written_by.get(value) {
+            Some(writer) if self.started(writer) => match self.node(writer).op {
+                Op::SetVgpr => self.value(self.node(writer).args[0], rank),
                 _ => {
-                    let number = self.node(*writer).imm as usize;
+                    let number = self.node(writer).imm as usize;
                     let access = self.accesses.iter().find(|access| access.number == number)?;
                     Some(access.data[register as usize - access.access.data])
                 }
@@ -289,7 +285,7 @@ impl<'a> Builder<'a> {
 
     /// What a VGPR holds when the part begins.
     fn old(&mut self, register: u64, origin: Value, stride: Stride) -> Value {
-        self.exposed.insert(register);
+        self.exposed = self.exposed.and(RegisterSet::vgpr(register));
         let node = Node {
             op: Op::Vgpr,
             ty: Ty::B32,
@@ -328,7 +324,7 @@ impl<'a> Builder<'a> {
         if self.stored && !access.store || self.accesses.len() == ACCESSES || self.reads_written(&access) {
             return None;
         }
-        let origin = self.origin_of(number);
+        let origin = self.context.accesses[number];
         let halves = if access.base == Base::None { 2 } else { 1 };
         let strides = self.context.guess.addresses[number];
         let address: Vec<Value> =
@@ -358,17 +354,12 @@ impl<'a> Builder<'a> {
 
     /// Whether a scalar register that the access reads has been written by the part, which does that in the end.
     fn reads_written(&self, access: &LaneMove) -> bool {
-        let written = |register: usize| self.scalars.contains(&(register as u64));
+        let written = |register: usize| self.scalars.has(RegisterSet::sgpr(register as u64));
         match access.base {
             Base::Sgprs(base) => written(base) || written(base + 1),
             Base::Lds { by_m0 } => by_m0 && written(reg::M0),
             Base::None | Base::Interleaved(_) => false,
         }
-    }
-
-    fn origin_of(&self, number: usize) -> Value {
-        let is_it = |node: &Node| node.op == Op::Access && node.imm == number as u64;
-        Value(self.context.block.nodes.iter().position(is_it).expect("an access has a node") as u32)
     }
 
     /// What a VGPR holds now.
@@ -405,7 +396,7 @@ impl<'a> Builder<'a> {
             if is_last && !exit.has_vgpr(register) {
                 continue;
             }
-            match self.exposed.contains(&register) {
+            match self.exposed.has_vgpr(register) {
                 true => sets.push((register, value)),
                 false => self.stages[stage].sets.push((register, value)),
             }
@@ -446,18 +437,18 @@ impl<'a> Builder<'a> {
     /// The slots that what comes after the part reads.
     fn keeps(&self) -> Vec<(usize, Value)> {
         let Context { block, plan, segments, item_of, .. } = self.context;
+        if self.spills.is_empty() {
+            return Vec::new();
+        }
         let mut read = HashSet::default();
         for (i, node) in block.nodes.iter().enumerate() {
             let Some(rank) = plan.ranks[i] else { continue };
-            let item = match item_of.get(&Value(i as u32)) {
-                Some(item) => Some(*item),
-                None => segments.get(&rank).copied(),
-            };
+            let item = item_of.get(Value(i as u32)).or_else(|| segments.get(rank).copied().flatten());
             if item.is_none_or(|item| item >= self.items.end) && node.op != Op::Bits {
                 read.extend(node.args());
             }
         }
         let kept = self.spills.iter().filter(|value| read.contains(value));
-        kept.map(|value| (plan.slots[value], self.known[&self.resolved(*value)])).collect()
+        kept.map(|value| (plan.slot(*value), self.known[&self.resolved(*value)])).collect()
     }
 }

@@ -24,7 +24,7 @@ use super::registers::RegisterSet;
 use super::segment::{Item, Plan};
 use super::strides::{Guess, Stride};
 use crate::access::LaneMove;
-use crate::lane::{Block, Fenv, Op, Value};
+use crate::lane::{Block, Fenv, Op, Table, Value};
 use builder::Builder;
 use gcnjit_rt::Mode;
 use gcnjit_rt::wave::reg;
@@ -90,16 +90,15 @@ pub struct FusedAccess {
 
 /// Finds the parts of a block's plan. `exit` is what is read of registers after the block.
 pub fn parts(block: &Block, plan: &Plan, mode: Mode, exit: RegisterSet, guess: &Guess) -> Vec<Fused> {
-    let items = plan.items();
-    let context = Context::new(block, plan, &items, mode, guess);
+    let context = Context::new(block, plan, mode, guess);
+    // A scalar item at the start is as well done before the part, and behind the last access nothing begins one.
+    let begins = |item: &Item| matches!(item, Item::Segment(_)) || context.is_access(item);
+    let end = plan.items.iter().rposition(|item| context.is_access(item)).map_or(0, |last| last + 1);
     let mut parts = Vec::new();
     let mut start = 0;
-    while start < items.len() {
-        let part = context.longest_from(start);
-        start = match &part {
-            Some(part) => part.items.end,
-            None => start + 1,
-        };
+    while start < end {
+        let part = begins(&plan.items[start]).then(|| context.longest_from(start)).flatten();
+        start = part.as_ref().map_or(start + 1, |part| part.items.end);
         parts.extend(part.map(|part| part.finish(exit)));
     }
     parts
@@ -113,40 +112,47 @@ struct Context<'a> {
     mode: Mode,
     guess: &'a Guess,
     /// For each VGPR read, the node that wrote the register before it.
-    written_by: HashMap<Value, Value>,
+    written_by: Table<Value>,
+    /// The nodes of accesses.
+    accesses: Vec<Value>,
     /// The item that does a node.
-    item_of: HashMap<Value, usize>,
-    /// The item of each segment.
-    segments: HashMap<usize, usize>,
+    item_of: Table<usize>,
+    /// The item of each segment, by step.
+    segments: Vec<Option<usize>>,
+    /// For each item, the number of the register file's first state behind the last write to EXEC before it.
+    exec_epochs: Vec<u64>,
 }
 
 impl<'a> Context<'a> {
-    fn new(block: &'a Block, plan: &'a Plan, items: &'a [Item], mode: Mode, guess: &'a Guess) -> Self {
+    fn new(block: &'a Block, plan: &'a Plan, mode: Mode, guess: &'a Guess) -> Self {
         let mut context = Context {
             block,
             plan,
-            items,
+            items: &plan.items,
             mode,
             guess,
-            written_by: HashMap::default(),
-            item_of: HashMap::default(),
-            segments: HashMap::default(),
+            written_by: Table::with_capacity(block.nodes.len()),
+            accesses: vec![Value::NONE; block.accesses.len()],
+            item_of: Table::with_capacity(block.nodes.len()),
+            segments: vec![None; plan.steps.len()],
+            exec_epochs: Vec::with_capacity(plan.items.len()),
         };
-        for (i, item) in items.iter().enumerate() {
+        for (i, item) in plan.items.iter().enumerate() {
             match *item {
-                Item::Scalar(value) => {
-                    context.item_of.insert(value, i);
-                }
+                Item::Scalar(value) => context.item_of.insert(value, i),
                 Item::Segment(rank) => {
-                    context.segments.insert(rank, i);
-                    plan.steps[rank].segment.sets.iter().for_each(|set| {
-                        context.item_of.insert(*set, i);
-                    });
+                    context.segments[rank] = Some(i);
+                    plan.steps[rank].segment.sets.iter().for_each(|set| context.item_of.insert(*set, i));
                 }
             }
         }
         context.find_writers();
+        context.find_exec_epochs();
         context
+    }
+
+    fn is_access(&self, item: &Item) -> bool {
+        matches!(item, Item::Scalar(value) if self.block.node(*value).op == Op::Access)
     }
 
     fn find_writers(&mut self) {
@@ -156,13 +162,12 @@ impl<'a> Context<'a> {
             match node.op {
                 Op::SetVgpr => drop(last.insert(node.imm, value)),
                 Op::Access => {
+                    self.accesses[node.imm as usize] = value;
                     let written = self.block.accesses[node.imm as usize].writes_vgprs();
                     last.extend(written.map(|register| (register as u64, value)));
                 }
                 Op::Vgpr => {
-                    if let Some(writer) = last.get(&(node.imm & 0xff)) {
-                        self.written_by.insert(value, *writer);
-                    }
+                    last.get(&(node.imm & 0xff)).into_iter().for_each(|writer| self.written_by.insert(value, *writer));
                 }
                 _ => {}
             }
@@ -180,20 +185,24 @@ impl<'a> Context<'a> {
 }
 
 impl Context<'_> {
-    /// The number of the register file's first state at or after an item: reads that carry a lower one are older.
-    fn exec_epoch(&self, item: usize) -> u64 {
-        let cut = self.items[..item].iter().rev().find_map(|item| match item {
-            Item::Scalar(value) => {
-                let node = self.block.node(*value);
-                (node.op == Op::SetSgpr && node.imm as usize & !1 == reg::EXEC).then_some(*value)
+    /// Reads of EXEC that carry a lower number than an item's are older than what EXEC is there.
+    fn find_exec_epochs(&mut self) {
+        let (mut epoch, mut next, mut read) = (0, 0, 0);
+        for item in self.items {
+            self.exec_epochs.push(epoch);
+            let Item::Scalar(write) = *item else { continue };
+            let node = self.block.node(write);
+            if node.op != Op::SetSgpr || node.imm as usize & !1 != reg::EXEC {
+                continue;
             }
-            Item::Segment(_) => None,
-        });
-        // A read behind the write in program order carries a later number than any before it.
-        cut.map_or(0, |write| {
-            let before = &self.block.nodes[..write.index()];
-            before.iter().filter(|node| node.op == Op::Sgpr).map(|node| (node.imm >> 32) + 1).max().unwrap_or(0)
-        })
+            // A read behind the write in program order carries a later number than any before it.
+            while read < write.index() {
+                let before = &self.block.nodes[read];
+                next = if before.op == Op::Sgpr { next.max((before.imm >> 32) + 1) } else { next };
+                read += 1;
+            }
+            epoch = next;
+        }
     }
 }
 

@@ -14,7 +14,7 @@ pub(super) mod spread;
 #[cfg(test)]
 mod tests;
 
-use super::asm::{Asm, Gpr, Jump, K, MaskOp, Mem, Rm, When, Zmm, op};
+use super::asm::{Asm, Gpr, Jump, K, MaskOp, Mem, Rm, When, Zmm, dwords, op};
 use super::inline::NOT_EQUAL;
 use super::registers::row;
 use crate::access::{Access, Base, LaneMove, Site};
@@ -81,11 +81,17 @@ pub fn emit_call(asm: &mut Asm, access: &Access, lanes: &LaneMove, number: usize
     let slow = asm.jump(When::NotZero);
     asm.ret_plain();
     asm.bind(slow);
+    let general = general_way(asm, access, number);
+    asm.jump_to(general);
+    offset
+}
+
+/// Loads what the general way of an access is called with, behind the wave and the context, and its address.
+pub fn general_way(asm: &mut Asm, access: &Access, number: usize) -> Gpr {
     asm.mov_imm64(Gpr::Rdx, std::ptr::from_ref(access).expose_provenance() as u64);
     asm.mov_imm(Gpr::Rcx, number as i32);
     asm.mov_imm64(Gpr::Rax, libcall::access as *const () as u64);
-    asm.jump_to(Gpr::Rax);
-    offset
+    Gpr::Rax
 }
 
 /// Emits the function of an access; the result is its offset in the code.
@@ -203,11 +209,9 @@ impl Stub<'_> {
         }
     }
 
-    /// Sixteen offsets side by side.
+    /// Offsets side by side.
     fn ramp(&mut self) -> Mem {
-        let step = self.access.lane_bytes() as u32;
-        let places: Vec<u8> = (0..16u32).flat_map(|lane| (step * lane).to_le_bytes()).collect();
-        self.asm.constant(&places)
+        self.asm.ramp(self.access.lane_bytes() as u32)
     }
 
     /// The case that each chunk is a run or, of a load, one address.
@@ -479,6 +483,6 @@ impl Stub<'_> {
 pub(super) fn orders(store: bool) -> [Vec<u8>; 2] {
     [0, 1].map(|part| {
         let order = |i: u32| if store { 8 * part + i / 2 + i % 2 * 16 } else { 2 * i + part };
-        (0..16).flat_map(|i| order(i).to_le_bytes()).collect()
+        dwords(16, order)
     })
 }

@@ -37,6 +37,11 @@ impl Asm {
         self.integer(true, 0x89, from, Rm::Mem(Mem::At(base, offset)));
     }
 
+    /// Stores 32 bits.
+    pub fn store32(&mut self, base: Gpr, offset: i32, from: Gpr) {
+        self.integer(false, 0x89, from, Rm::Mem(Mem::At(base, offset)));
+    }
+
     /// Sets the bits of another register.
     pub fn or_register(&mut self, to: Gpr, other: Gpr) {
         self.integer(true, 0x0b, to, Rm::Reg(other as u8));

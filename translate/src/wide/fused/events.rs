@@ -4,13 +4,13 @@ use super::ENDS;
 use crate::lane::{Op, Shape, Value};
 use crate::pass::fuse::Fused;
 use crate::wide::access::COUNT;
-use crate::wide::schedule::{Event, Schedule};
+use crate::wide::schedule::{Event, Schedule, Use};
 use crate::wide::tiles::Tiles;
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use rustc_hash::FxHashSet as HashSet;
 
 /// Lists what happens: values by chunk, accesses for all of them at once; in the end what had to wait.
 pub(super) fn schedule(fused: &Fused) -> Schedule {
-    let mut list = List { fused, events: Vec::new(), uses: HashMap::default() };
+    let mut list = List { fused, events: Vec::new(), uses: Vec::new() };
     let tiles = tiles(fused);
     let early = list.early();
     early.iter().for_each(|value| list.in_each_chunk(Event::Load(*value), &[]));
@@ -55,7 +55,7 @@ pub(super) fn schedule(fused: &Fused) -> Schedule {
             list.push(chunk, Event::Turn, &[]);
         }
     }
-    Schedule::of(list.events, list.uses, early, tiles)
+    Schedule::of(list.events, &list.uses, early, tiles)
 }
 
 /// The trees among the values that are computed in chunks.
@@ -72,15 +72,15 @@ fn tiles(fused: &Fused) -> Tiles {
 struct List<'a> {
     fused: &'a Fused,
     events: Vec<(i32, Event)>,
-    uses: HashMap<(Value, i32), Vec<usize>>,
+    uses: Vec<Use>,
 }
 
 impl List<'_> {
     fn uses(&mut self, chunk: i32, values: &[Value]) {
         for value in values {
             let uniform = self.fused.block.node(*value).shape == Shape::Uniform;
-            let uses = self.uses.entry((*value, if uniform { 0 } else { chunk })).or_default();
-            uses.push(self.events.len());
+            let chunk = if uniform { 0 } else { chunk };
+            self.uses.push(Use { value: *value, chunk, at: self.events.len() });
         }
     }
 

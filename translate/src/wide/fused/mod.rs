@@ -1,14 +1,15 @@
 //! Fused parts ([`crate::pass::fuse`]): their values for all chunks, written out, and their accesses on registers.
 //!
-//! `fn(wave: *mut Wave, slots: *mut Row, scalars: *mut u64) -> u32`: 0 if it has done everything; else nothing has
-//! happened that matters, and the plan's steps have to be gone through. That is so if not all lanes are active, if not all
-//! lanes of an access are in the allocation that it hit last, or if those of a store are neither side by side nor in runs
-//! of sixteen. Loads look for these cases first, then for sixteen lanes that are the same, and gather what is left. Who has
-//! given up a few times in a row does so at once for a while. Of accesses whose lanes are thought to count only the ends
-//! of chunks are looked at (`ends`).
+//! `fn(wave: *mut Wave, slots: *mut Row) -> u32`: not 0 if an access faulted. The code for all lanes gives up before
+//! anything has happened that matters, and the plan's steps are gone through instead ([`general`]): if not all lanes are
+//! active, if not all lanes of an access are in the allocation that it hit last, or if those of a store are neither side by
+//! side nor in runs of sixteen. Loads look for these cases first, then for sixteen lanes that are the same, and gather what
+//! is left. Who has given up a few times in a row does so at once for a while. Of accesses whose lanes are thought to count
+//! only the ends of chunks are looked at ([`ends`]).
 
 mod ends;
 mod events;
+mod general;
 mod lanes;
 
 use super::access::{COUNT, EXEC, PATIENCE, orders};
@@ -18,11 +19,14 @@ use super::schedule::Event;
 use super::select::Chunk;
 use super::{Entry, Layout, join_bits};
 use crate::access::{Base, Site};
-use crate::lane::{Op, Shape, Value};
+use crate::jit::Context;
+use crate::lane::{Block, Op, Shape, Value};
 use crate::pass::demand::Demand;
 use crate::pass::fuse::{Fused, FusedAccess};
+use crate::pass::segment::Plan;
 use gcnjit_rt::Wave;
 use gcnjit_rt::wave::reg;
+use general::General;
 use lanes::Lanes;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::mem::{offset_of, size_of};
@@ -40,52 +44,55 @@ const SCALARS: Gpr = Gpr::Rdx;
 /// Bytes of a chunk of dwords.
 const CHUNK: i32 = 64;
 
-/// Emits a part. `first_site` is the unit's number of its block's first access.
-pub fn emit(asm: &mut Asm, fused: &Fused, first_site: usize) -> Entry {
-    let offset = asm.function();
-    let schedule = events::schedule(fused);
-    let mut layout = Layout::of_fused(fused);
-    let demand = Demand { block: &fused.block, plan: &fused.plan, rank: 0 };
-    let registers = Registers::new(asm, demand, None, &schedule, &mut layout, Work::Chunk(0));
-    let mut part = Part {
-        chunk: Chunk { r: registers },
-        fused,
-        first_site,
-        fail: Vec::new(),
-        places: HashMap::default(),
-        wrong: None,
-    };
-    part.emit();
-    let guest: HashMap<Value, Value> = fused.uniforms.iter().copied().collect();
-    let scalars = layout.scalars.iter().map(|here| guest[here]).collect();
-    Entry { offset, scalars, bytes: layout.bytes as usize, versions: 1 }
+/// What is known of the unit.
+pub struct Unit<'a> {
+    /// The offsets of accesses' functions, by block and number.
+    pub accesses: &'a HashMap<(usize, usize), usize>,
+    /// The block's number.
+    pub index: usize,
+    /// The unit's number of the block's first access.
+    pub first_site: usize,
 }
 
-impl Layout {
-    /// What a part finds in `scalars`: its uniform values, room for its bits, the unit's sites and the one of LDS.
-    fn of_fused(fused: &Fused) -> Layout {
-        let node = |value: &Value| fused.block.node(*value);
-        let loaded: Vec<Value> =
-            fused.accesses.iter().filter(|access| !access.access.store).flat_map(|a| a.data.clone()).collect();
-        let masks: HashSet<Value> =
-            fused.block.nodes.iter().filter(|node| node.op == Op::Spread).map(|node| node.args[0]).collect();
-        let given = fused.uniforms.iter().map(|(here, _)| *here);
-        let scalars: Vec<Value> = given.filter(|value| node(value).op != Op::Const || masks.contains(value)).collect();
-        let places = scalars.iter().enumerate().map(|(i, value)| (*value, 8 * i as i32)).collect();
-        let bits = fused.bits.len();
-        let bytes = 8 * (scalars.len() + bits + 2) as i32;
-        let mut layout = Layout { scalars, places, bits, bytes };
-        for value in loaded.into_iter().filter(|value| node(value).shape == Shape::Uniform) {
-            let at = layout.spill(8);
-            layout.places.insert(value, at);
-        }
-        layout
-    }
+/// Emits a part of a block's plan.
+pub fn emit(asm: &mut Asm, block: &Block, plan: &Plan, fused: &Fused, unit: &Unit<'_>) -> Entry {
+    let mut layout = layout(block, plan, fused);
+    let general = General::emit_segments(asm, block, plan, fused, &mut layout);
+    let mut own = layout_of_values(fused, &layout);
+    let offset = asm.function();
+    asm.mov(SCALARS, Gpr::Rsi);
+    let schedule = events::schedule(fused);
+    let demand = Demand { block: &fused.block, plan: &fused.plan, rank: 0 };
+    let registers = Registers::new(asm, demand, None, &schedule, &mut own, Work::Chunk(0));
+    let chunk = Chunk { r: registers };
+    let (fail, places, wrong) = (Vec::new(), HashMap::default(), None);
+    let mut part = Part { chunk, fused, first_site: unit.first_site, fail, places, wrong };
+    let give_up = part.emit(&general, &layout);
+    give_up.into_iter().for_each(|jump| asm.bind(jump));
+    general.emit(asm, unit, &layout);
+    layout.cover(&own);
+    Entry { offset, layout, versions: 1 + general.versions }
+}
 
-    /// Where the pointer to the unit's sites is; the one to LDS's follows.
-    fn sites(&self) -> i32 {
-        8 * (self.scalars.len() + self.bits) as i32
-    }
+/// The frame of a part: what it reads, whichever way it goes, and room for its bits.
+fn layout(block: &Block, plan: &Plan, fused: &Fused) -> Layout {
+    let mut layout = Layout::new(fused.bits.len());
+    let node = |value: &Value| fused.block.node(*value);
+    let spread = fused.block.nodes.iter().filter(|node| node.op == Op::Spread);
+    let masks: HashSet<Value> = spread.map(|node| node.args[0]).collect();
+    let stored = fused.uniforms.iter().filter(|(here, _)| node(here).op != Op::Const || masks.contains(here));
+    stored.for_each(|(_, guest)| layout.add_scalar(*guest));
+    general::add_scalars(&mut layout, block, plan, fused);
+    layout
+}
+
+/// The same for the part's own values, and what it loads to scalars.
+fn layout_of_values(fused: &Fused, frame: &Layout) -> Layout {
+    let mut layout = frame.renamed(fused.uniforms.iter().copied());
+    let loads = fused.accesses.iter().filter(|access| !access.access.store);
+    let uniform = |value: &&Value| fused.block.node(**value).shape == Shape::Uniform;
+    loads.flat_map(|load| &load.data).filter(uniform).for_each(|value| layout.add_scalar(*value));
+    layout
 }
 
 /// A part while it is emitted.
@@ -111,13 +118,14 @@ impl Part<'_> {
         self.fail.push(jump);
     }
 
-    fn emit(&mut self) {
-        let partial = [0, 4].map(|half| {
+    /// The jumps are taken where the plan's steps have to be gone through.
+    fn emit(&mut self, general: &General<'_>, frame: &Layout) -> [Jump; 3] {
+        let [low, high] = [0, 4].map(|half| {
             self.asm().is_ones32(WAVE, EXEC + half);
             self.asm().jump(When::NotZero)
         });
         let counter = self.counter();
-        self.find_counter();
+        self.find_sites();
         self.asm().compare8(SITE, counter, PATIENCE);
         self.fail_if(When::Above);
         if self.fused.accesses.iter().any(|access| access.stride.is_some()) {
@@ -135,21 +143,17 @@ impl Part<'_> {
             self.chunk.r.next();
         }
         self.finish_bits();
-        self.find_counter();
+        self.find_sites();
         self.asm().clear8(SITE, counter);
-        self.leave(0);
+        general.write_scalars(self.asm(), frame);
+        self.asm().mov_imm(Gpr::Rax, 0);
+        self.asm().ret();
         for jump in std::mem::take(&mut self.fail) {
             self.asm().bind(jump);
         }
-        self.find_counter();
+        self.find_sites();
         self.asm().increment8(SITE, counter);
-        partial.into_iter().for_each(|jump| self.asm().bind(jump));
-        self.leave(1);
-    }
-
-    fn leave(&mut self, status: i32) {
-        self.asm().mov_imm(Gpr::Rax, status);
-        self.asm().ret();
+        [low, high, self.asm().jump_always()]
     }
 
     /// Where the part's failures are counted, from the unit's sites on: at its first access.
@@ -157,9 +161,9 @@ impl Part<'_> {
         self.site_offset(0) + Site::FUSED_MISSES as i32
     }
 
-    fn find_counter(&mut self) {
-        let sites = self.chunk.r.layout().sites();
-        self.asm().load64(SITE, SCALARS, sites);
+    fn find_sites(&mut self) {
+        self.asm().load64(SITE, SCALARS, Layout::CONTEXT);
+        self.asm().load64(SITE, SITE, offset_of!(Context<'_>, first_site) as i32);
     }
 
     fn site_offset(&self, number: usize) -> i32 {
@@ -214,9 +218,10 @@ impl Part<'_> {
     fn check_site(&mut self, number: usize) {
         let fused = self.fused;
         let access = &fused.accesses[number].access;
-        let pointer = self.chunk.r.layout().sites();
-        let lds = matches!(access.base, Base::Lds { .. });
-        self.asm().load64(SITE, SCALARS, if lds { pointer + 8 } else { pointer });
+        match access.base {
+            Base::Lds { .. } => self.asm().load64(SITE, SCALARS, Layout::CONTEXT),
+            _ => self.find_sites(),
+        }
         let at = self.at(number);
         if access.store {
             self.asm().compare8(SITE, at + Site::WRITABLE as i32, 0);
@@ -234,7 +239,7 @@ impl Part<'_> {
     /// Where an access's site is from `SITE` on.
     fn at(&self, number: usize) -> i32 {
         match self.fused.accesses[number].access.base {
-            Base::Lds { .. } => 0,
+            Base::Lds { .. } => offset_of!(Context<'_>, lds) as i32,
             _ => self.site_offset(number),
         }
     }
