@@ -133,6 +133,8 @@ pub struct Worker {
     /// The entry that was found last: mostly the next wave is there too.
     last: Option<Known>,
     units: Vec<InUse>,
+    /// What buffer instructions of all units hit last in scratch.
+    scratch: Site,
     epoch: u64,
     /// MXCSR outside of translated code.
     host: u32,
@@ -140,7 +142,14 @@ pub struct Worker {
 
 impl Default for Worker {
     fn default() -> Worker {
-        Worker { entries: Vec::new(), last: None, units: Vec::new(), epoch: 0, host: libcall::mxcsr() }
+        Worker {
+            entries: Vec::new(),
+            last: None,
+            units: Vec::new(),
+            scratch: Site::default(),
+            epoch: 0,
+            host: libcall::mxcsr(),
+        }
     }
 }
 
@@ -460,8 +469,9 @@ impl Engine for Jit {
             }
             let Known { unit, index, .. } = self.entry(worker, wave, env)?;
             let InUse { resident, sites } = &mut worker.units[unit];
-            let mut context = Context::new(limit, env, sites, worker.host);
+            let mut context = Context { scratch: worker.scratch, ..Context::new(limit, env, sites, worker.host) };
             let exit = resident.unit.run(wave, &mut context, index);
+            worker.scratch = context.scratch;
             if let Some(stop) = outcome(exit, &context, wave)? {
                 return Ok(stop);
             }
