@@ -124,6 +124,17 @@ impl Engine for Counting<'_> {
     }
 }
 
+/// What is compared beside how the waves ended, memory, and what was given.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Compared {
+    /// All registers.
+    Registers,
+    /// The VGPRs of a wave that got stuck.
+    Stuck,
+    /// Nothing.
+    Memory,
+}
+
 impl Bench {
     /// A machine with the memories of [`Space`].
     ///
@@ -168,18 +179,20 @@ impl Bench {
         if expected.end == End::TooLong || got.end == End::TooLong {
             return Verdict::TooLong;
         }
-        let mut text = self.difference(&got, &expected, true);
+        let mut text = self.difference(&got, &expected, Compared::Registers);
         if text.is_empty() {
             // Accesses go other ways when they know where they went last.
             let again = self.run(case, &jit, &mut jit_worker, &view);
-            text = self.difference(&again, &expected, true);
+            text = self.difference(&again, &expected, Compared::Registers);
         }
         if text.is_empty() {
             // More of the code is dead if nobody looks at the registers of waves that have ended.
             let jit = Jit::new();
             let mut worker = jit.worker();
-            let runs = [(); 2].map(|()| self.run(case, &jit, &mut worker, &view));
-            text = runs.iter().map(|got| self.difference(got, &expected, false)).collect();
+            let got = self.run(case, &jit, &mut worker, &view);
+            text = self.difference(&got, &expected, Compared::Stuck);
+            let spoilt = self.run_spoilt(case, &jit, &mut worker, &view);
+            text.push_str(&self.difference(&spoilt, &expected, Compared::Memory));
         }
         match text.is_empty() {
             true => Verdict::Same(Box::new(Run { outcome: expected, placed, executed: worker.counts })),
@@ -228,6 +241,27 @@ impl Bench {
     }
 
     fn run<E: Engine>(&self, case: &Case, engine: &E, worker: &mut E::Worker, view: &View) -> Outcome {
+        self.run_from(case, engine, worker, view, |_, _, _| ())
+    }
+
+    /// The same, but for VGPRs that the engine says are not read before they are written: they start with noise.
+    fn run_spoilt<E: Engine>(&self, case: &Case, engine: &E, worker: &mut E::Worker, view: &View) -> Outcome {
+        self.run_from(case, engine, worker, view, |worker, wave, env| {
+            let read = engine.read_first(worker, wave, env);
+            for (register, row) in (0..=255).zip(&mut wave.vgpr).filter(|(register, _)| !read.has(*register)) {
+                *row = std::array::from_fn(|lane| 0x9e37_79b9_u32.wrapping_mul(lane as u32 * 256 + register as u32));
+            }
+        })
+    }
+
+    fn run_from<E: Engine>(
+        &self,
+        case: &Case,
+        engine: &E,
+        worker: &mut E::Worker,
+        view: &View,
+        change: impl Fn(&mut E::Worker, &mut Wave, &Env<'_>),
+    ) -> Outcome {
         for space in Space::ALL {
             let bytes = case.contents.of(space);
             match space {
@@ -259,6 +293,7 @@ impl Bench {
             slice,
         };
         let mut waves: Vec<Box<Wave>> = case.waves.iter().map(|start| self.start(start)).collect();
+        waves.iter_mut().for_each(|wave| change(worker, wave, &env));
         let end = run_group(engine, worker, &env, &mut waves);
         Outcome { end, waves, contents: self.contents(), given: recorder.into_inner() }
     }
@@ -301,9 +336,8 @@ impl Bench {
         wave
     }
 
-    /// What differs, a line each; at most a few of a kind. Without `registers` only the VGPRs of a wave that got stuck are
-    /// compared of them.
-    fn difference(&self, got: &Outcome, expected: &Outcome, registers: bool) -> String {
+    /// What differs, a line each; at most a few of a kind.
+    fn difference(&self, got: &Outcome, expected: &Outcome, compared: Compared) -> String {
         let mut text = String::new();
         if got.end != expected.end {
             let [jit, interp] = [got, expected].map(|outcome| self.end_text(&outcome.end));
@@ -314,7 +348,8 @@ impl Bench {
         for (index, (got, expected)) in got.waves.iter().zip(&expected.waves).enumerate() {
             let name = if alone { String::new() } else { format!("wave {index} ") };
             let stuck = matches!(expected_end, End::Trap { wave, .. } if *wave == index);
-            if registers || stuck {
+            let registers = compared == Compared::Registers;
+            if registers || stuck && compared == Compared::Stuck {
                 vector_difference(&mut text, &name, got, expected);
             }
             // A wave that gets stuck may have old values in scalars that it would not have read any more.

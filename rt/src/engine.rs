@@ -9,6 +9,7 @@ use crate::lds::Lds;
 use crate::memory::View;
 use crate::order::Order;
 use crate::register_file::RegisterFile;
+use crate::rows::VgprSet;
 use crate::wave::Wave;
 use gcnjit_isa::Target;
 use std::sync::atomic::AtomicBool;
@@ -80,6 +81,12 @@ pub trait Engine: Sync {
 
     /// Makes the state for a thread.
     fn worker(&self) -> Self::Worker;
+
+    /// The VGPRs that waves may read, or show to somebody, before they write them, if they start where `wave` is. A
+    /// dispatch need not fill others when it starts waves there.
+    fn read_first(&self, _worker: &mut Self::Worker, _wave: &Wave, _env: &Env<'_>) -> VgprSet {
+        VgprSet::ALL
+    }
 
     /// Runs `wave` from its `pc` until it stops. After an error the wave's program counter and vector registers are
     /// those before the instruction that is named in it; scalars that the wave would not have read any more may be

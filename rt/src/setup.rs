@@ -9,7 +9,7 @@ use crate::memory::{Allocation, Memory, MemoryError, Piece};
 use crate::packet::{DispatchPacket, QUEUE_SIZE, queue};
 use crate::register_file::RegisterFile;
 use crate::resources::Resources;
-use crate::rows::Initial;
+use crate::rows::{Filled, Initial, VgprSet};
 use crate::wave::{LANES, Mode, Wave};
 use gcnjit_isa::Gen;
 
@@ -79,6 +79,7 @@ impl Scratch {
     }
 
     /// Guest address, 0 if there is none.
+    #[inline]
     pub(crate) fn address(&self) -> u64 {
         self.memory.as_ref().map_or(0, Allocation::address)
     }
@@ -262,11 +263,29 @@ impl Setup {
         trap
     }
 
-    /// Puts wave `index` of the work-group at `group` in its initial state. `slot` is its place in scratch.
-    pub(crate) fn start(&self, wave: &mut Wave, group: [u32; 3], index: usize, items: &Items, slot: u64) {
+    /// Puts a wave where all begin.
+    pub(crate) fn enter(&self, wave: &mut Wave) {
+        (wave.pc, wave.mode) = (self.entry, self.mode);
+    }
+
+    /// Which VGPRs of new waves are filled, if what is in `set` is read.
+    pub(crate) fn filled(&self, set: VgprSet) -> Filled {
+        Filled::new(set, self.registers.vgprs, self.system.item_ids)
+    }
+
+    /// Puts wave `index` of the work-group at `group` in its initial state, with the VGPRs that are to be filled. `slot`
+    /// is its place in scratch.
+    pub(crate) fn start(
+        &self,
+        wave: &mut Wave,
+        group: [u32; 3],
+        index: usize,
+        items: &Items,
+        slot: u64,
+        filled: &Filled,
+    ) {
         let (ids, system) = (&items.waves[index], &self.system);
-        let owned = &mut wave.vgpr[..usize::from(self.registers.vgprs)];
-        ids.initial.fill(&mut wave.sgpr, &self.sgpr, owned, system.item_ids);
+        ids.initial.fill(wave, &self.sgpr, filled);
         for (place, id) in system.group_id.into_iter().zip(group) {
             set(wave, place, id);
         }
@@ -274,9 +293,8 @@ impl Setup {
         set(wave, system.scratch, (slot * self.scratch.stride) as u32);
         wave.set_exec(ids.exec);
         wave.scc = 0;
-        wave.mode = self.mode;
         wave.trapsts = 0;
-        wave.pc = self.entry;
+        self.enter(wave);
         wave.executed = 0;
         wave.group = group;
         wave.index = index as u32;

@@ -8,7 +8,7 @@ use gcnjit_rt::kernarg::layout;
 use gcnjit_rt::memory::{LDS_APERTURE, PRIVATE_APERTURE};
 use gcnjit_rt::{
     ArgError, Cause, DispatchError, Engine, Env, Geometry, Hardware, Kernarg, Kernel, Launch, Memory, Options, Stats,
-    Stop, Stopper, Trap, Value, Wave, dispatch,
+    Stop, Stopper, Trap, Value, VgprSet, Wave, dispatch,
 };
 use proptest::prelude::*;
 use std::collections::{BTreeSet, HashSet};
@@ -210,6 +210,44 @@ fn check_pointers(wave: &Wave, env: &Env<'_>, kernel: &Kernel) {
     assert_eq!(wave.sgpr64(10), ID);
     let flat = if env.target == gcnjit_isa::Target::Gfx900 { base } else { 20 << 32 };
     assert_eq!((wave.sgpr64(12), wave.sgpr[14]), (flat, 20));
+}
+
+/// An engine whose waves read v0 and v5 only, and that writes all registers.
+struct Sparing(Mutex<Vec<Box<Wave>>>);
+
+impl Engine for Sparing {
+    type Worker = ();
+
+    fn worker(&self) {}
+
+    fn read_first(&self, (): &mut (), wave: &Wave, env: &Env<'_>) -> VgprSet {
+        assert!(env.memory.code(wave.pc).is_some());
+        VgprSet([1 | 1 << 5, 0])
+    }
+
+    fn run(&self, (): &mut (), wave: &mut Wave, _: &Env<'_>) -> Result<Stop, Box<Trap>> {
+        self.0.lock().unwrap().push(Box::new(wave.clone()));
+        wave.vgpr.fill([9; 64]);
+        Ok(Stop::End)
+    }
+}
+
+#[test]
+fn registers_that_are_read_are_filled_in_every_wave() {
+    let memory = Memory::new().unwrap();
+    let kernel = saxpy(&memory, |code| {
+        code.rsrc1 = Rsrc1(1);
+        code.rsrc2 = Rsrc2(2 << 11);
+    });
+    let engine = Sparing(Mutex::default());
+    run(&engine, &memory, &kernel, Geometry::new([256, 1, 1], [128, 1, 1]), 1).unwrap();
+    for (number, wave) in (0..).zip(engine.0.into_inner().unwrap()) {
+        let ids: [u32; 64] = std::array::from_fn(|lane| number % 2 * 64 + lane as u32);
+        assert_eq!((wave.vgpr[0], wave.vgpr[5]), (ids, [0; 64]), "wave {number}");
+        // The second of a work-group has the registers of the first.
+        let left = [if number % 2 == 0 { 0 } else { 9 }; 64];
+        assert_eq!([wave.vgpr[1], wave.vgpr[4], wave.vgpr[8]], [left; 3], "wave {number}");
+    }
 }
 
 #[test]

@@ -21,16 +21,17 @@ use crate::access::Site;
 use crate::cfg::{self, decode};
 use crate::jit::{Context, Exit, Unit};
 use crate::libcall;
+use crate::pass::initial;
 use crate::pass::strides::Start;
 use crate::profile;
 use crate::stats::JitStats;
 use crate::{AtEnd, Machine, meet, translate};
 use gcnjit_isa::Decoder;
-use gcnjit_rt::{Cause, Engine, Env, Mode, RegisterFile, Stop, Trap, View, Wave};
+use gcnjit_rt::{Cause, Engine, Env, Mode, RegisterFile, Stop, Trap, VgprSet, View, Wave};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// The bits of MODE that translated code depends on: rounding, denormals, DX10_CLAMP, IEEE, and which instructions
@@ -41,12 +42,28 @@ pub(crate) const MODE_KEY: u32 = 0x3ff | Mode::GPR_INDEX | Mode::VSKIP;
 /// fill any memory with units.
 pub const DEFAULT_LIMIT: usize = 64 << 20;
 
-/// Where a wave is: its pc, and the bits of its MODE; what registers it owns, and whether its TRAPSTS is kept.
-type Place = (u64, u32, RegisterFile, bool);
+/// Where a wave is, and all else that its code depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Place {
+    pc: u64,
+    /// The bits of MODE, whether TRAPSTS is kept, and what registers there are, in one word to be compared at once.
+    variant: u64,
+}
 
-#[inline]
-fn place(wave: &Wave, env: &Env<'_>) -> Place {
-    (wave.pc, wave.mode.0 & MODE_KEY, env.registers, env.exceptions)
+impl Place {
+    #[inline]
+    fn new(pc: u64, mode: Mode, env: &Env<'_>) -> Place {
+        const EXCEPTIONS: u32 = 31;
+        const _: () = assert!(MODE_KEY >> EXCEPTIONS == 0);
+        let low = mode.0 & MODE_KEY | u32::from(env.exceptions) << EXCEPTIONS;
+        let RegisterFile { vgprs, sgprs } = env.registers;
+        Place { pc, variant: u64::from(low) | u64::from(vgprs) << 32 | u64::from(sgprs) << 48 }
+    }
+
+    #[inline]
+    fn of(wave: &Wave, env: &Env<'_>) -> Place {
+        Place::new(wave.pc, wave.mode, env)
+    }
 }
 
 /// What tells the code from any other that is loaded at its address, and the place in it.
@@ -97,10 +114,10 @@ pub struct Resident {
     unit: Unit,
     /// What tells its guest code from any other at the same address.
     code: u64,
-    /// What its waves own of the registers.
-    registers: RegisterFile,
-    /// Whether it keeps TRAPSTS.
-    exceptions: bool,
+    /// What it was translated for: see [`Place`].
+    variant: u64,
+    /// The VGPRs that are read from each entry on before they are written, once somebody has asked.
+    read_first: OnceLock<Vec<VgprSet>>,
     /// Guest code that may change, as it was translated.
     watched: Vec<(u64, Vec<u8>)>,
     /// When a wave last entered it.
@@ -114,9 +131,11 @@ pub struct Resident {
 pub struct Worker {
     /// Few kernels have more than a handful, so a search from the front beats a map.
     entries: Vec<Known>,
-    /// The position of the entry that was found last: mostly the next wave is there too.
-    last: usize,
+    /// The entry that was found last: mostly the next wave is there too.
+    last: Option<Known>,
     units: Vec<InUse>,
+    /// What buffer instructions of all units hit last in scratch.
+    scratch: Site,
     epoch: u64,
     /// MXCSR outside of translated code.
     host: u32,
@@ -124,10 +143,18 @@ pub struct Worker {
 
 impl Default for Worker {
     fn default() -> Worker {
-        Worker { entries: Vec::new(), last: 0, units: Vec::new(), epoch: 0, host: libcall::mxcsr() }
+        Worker {
+            entries: Vec::new(),
+            last: None,
+            units: Vec::new(),
+            scratch: Site::default(),
+            epoch: 0,
+            host: libcall::mxcsr(),
+        }
     }
 }
 
+#[derive(Clone, Copy)]
 struct Known {
     place: Place,
     /// Position in the worker's units.
@@ -199,7 +226,7 @@ impl Jit {
     pub fn unit(&self, env: &Env<'_>, wave: &Wave) -> Result<Arc<Resident>, Box<Trap>> {
         let (pc, mode) = (wave.pc, Mode(wave.mode.0 & MODE_KEY));
         let code = env.memory.code_id(pc).ok_or_else(|| cfg::bad_jump(pc))?;
-        let key = (code, (pc, mode.0, env.registers, env.exceptions));
+        let key = (code, Place::new(pc, mode, env));
         let mut cache = self.lock();
         cache.stats.lookups += 1;
         loop {
@@ -235,7 +262,7 @@ impl Jit {
         for entry in resident.unit.entries.keys() {
             cache
                 .entries
-                .entry((resident.code, (*entry, resident.unit.mode.0, resident.registers, resident.exceptions)))
+                .entry((resident.code, Place { pc: *entry, variant: resident.variant }))
                 .or_insert(resident.clone());
         }
         cache.units.push(resident);
@@ -269,16 +296,16 @@ impl Jit {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The position in the worker's list of the entry that the wave is at.
+    /// The entry that the wave is at.
     #[inline]
-    fn entry(&self, worker: &mut Worker, wave: &Wave, env: &Env<'_>) -> Result<usize, Box<Trap>> {
+    fn entry(&self, worker: &mut Worker, wave: &Wave, env: &Env<'_>) -> Result<Known, Box<Trap>> {
         if worker.epoch == self.epoch.load(Acquire)
-            && let Some(position) = worker.find(place(wave, env))
+            && let Some(known) = worker.find(Place::of(wave, env))
         {
-            let resident = &worker.units[worker.entries[position].unit].resident;
+            let resident = &worker.units[known.unit].resident;
             if resident.is_current(env.memory) {
                 resident.touch(self.clock.load(Relaxed));
-                return Ok(position);
+                return Ok(known);
             }
         }
         self.new_entry(worker, wave, env)
@@ -286,20 +313,20 @@ impl Jit {
 
     /// The same for one that the worker has not been at, or that is not what it was.
     #[cold]
-    fn new_entry(&self, worker: &mut Worker, wave: &Wave, env: &Env<'_>) -> Result<usize, Box<Trap>> {
+    fn new_entry(&self, worker: &mut Worker, wave: &Wave, env: &Env<'_>) -> Result<Known, Box<Trap>> {
         let epoch = self.epoch.load(Acquire);
         if std::mem::replace(&mut worker.epoch, epoch) != epoch {
             worker.forget_gone();
             return self.entry(worker, wave, env);
         }
-        if let Some(position) = worker.find(place(wave, env)) {
-            let resident = &worker.units[worker.entries[position].unit].resident;
+        if let Some(known) = worker.find(Place::of(wave, env)) {
+            let resident = &worker.units[known.unit].resident;
             self.overwritten(&mut self.lock(), resident);
             worker.forget_gone();
         }
         let resident = self.unit(env, wave)?;
         resident.touch(self.clock.load(Relaxed));
-        Ok(worker.remember(place(wave, env), resident))
+        Ok(worker.remember(Place::of(wave, env), resident))
     }
 }
 
@@ -326,11 +353,12 @@ impl Resident {
             (part.start, bytes)
         });
         let watched = watched.collect();
+        let Place { variant, .. } = Place::new(0, unit.mode, env);
         Resident {
             unit,
             code,
-            registers: env.registers,
-            exceptions: env.exceptions,
+            variant,
+            read_first: OnceLock::new(),
             watched,
             used: AtomicU64::new(0),
             gone: AtomicBool::new(false),
@@ -340,6 +368,18 @@ impl Resident {
     /// The unit.
     pub fn unit(&self) -> &Unit {
         &self.unit
+    }
+
+    /// The VGPRs that a wave at entry `index` may read before it writes them. What may be overwritten may read any.
+    fn read_first(&self, index: u32) -> VgprSet {
+        if !self.watched.is_empty() {
+            return VgprSet::ALL;
+        }
+        let find = || {
+            let blocks = self.unit.blocks.iter().map(|planned| &planned.block).collect::<Vec<_>>();
+            initial::read_first(&blocks).into_iter().map(|set| VgprSet(set.vgprs)).collect()
+        };
+        self.read_first.get_or_init(find)[index as usize]
     }
 
     /// Whether memory still holds the code that was translated.
@@ -365,26 +405,27 @@ impl Resident {
 }
 
 impl Worker {
-    /// The position of the entry at `place`.
+    /// The entry at `place`.
     #[inline]
-    fn find(&mut self, place: Place) -> Option<usize> {
-        if self.entries.get(self.last).is_none_or(|known| known.place != place) {
-            self.last = self.entries.iter().position(|known| known.place == place)?;
+    fn find(&mut self, place: Place) -> Option<Known> {
+        if self.last.is_none_or(|known| known.place != place) {
+            self.last = self.entries.iter().find(|known| known.place == place).copied();
         }
-        Some(self.last)
+        self.last
     }
 
     /// Drops everything if any unit has left the cache.
     fn forget_gone(&mut self) {
         if self.units.iter().any(|used| used.resident.gone.load(Relaxed)) {
             self.entries.clear();
+            self.last = None;
             self.units.clear();
         }
     }
 
-    /// Adds an entry; the result is its position.
-    fn remember(&mut self, place: Place, resident: Arc<Resident>) -> usize {
-        let index = resident.unit.entries[&place.0];
+    /// Adds an entry.
+    fn remember(&mut self, place: Place, resident: Arc<Resident>) -> Known {
+        let index = resident.unit.entries[&place.pc];
         let known = self.units.iter().position(|used| Arc::ptr_eq(&used.resident, &resident));
         let unit = known.unwrap_or_else(|| {
             let mut sites = Vec::new();
@@ -392,8 +433,9 @@ impl Worker {
             self.units.push(InUse { resident, sites });
             self.units.len() - 1
         });
-        self.entries.push(Known { place, unit, index });
-        self.entries.len() - 1
+        let known = Known { place, unit, index };
+        self.entries.push(known);
+        known
     }
 }
 
@@ -410,6 +452,15 @@ impl Engine for Jit {
         Worker::default()
     }
 
+    fn read_first(&self, worker: &mut Worker, wave: &Wave, env: &Env<'_>) -> VgprSet {
+        if self.at_end == AtEnd::Registers {
+            return VgprSet::ALL;
+        }
+        // What there is no entry for will be a fault in `run`.
+        let known = self.entry(worker, wave, env);
+        known.map_or(VgprSet::ALL, |known| worker.units[known.unit].resident.read_first(known.index))
+    }
+
     #[inline]
     fn run(&self, worker: &mut Worker, wave: &mut Wave, env: &Env<'_>) -> Result<Stop, Box<Trap>> {
         let limit = wave.executed.saturating_add(env.slice);
@@ -417,11 +468,11 @@ impl Engine for Jit {
             if wave.executed >= limit {
                 return Ok(Stop::Yield);
             }
-            let position = self.entry(worker, wave, env)?;
-            let Known { unit, index, .. } = worker.entries[position];
+            let Known { unit, index, .. } = self.entry(worker, wave, env)?;
             let InUse { resident, sites } = &mut worker.units[unit];
-            let mut context = Context::new(limit, env, sites, worker.host);
+            let mut context = Context { scratch: worker.scratch, ..Context::new(limit, env, sites, worker.host) };
             let exit = resident.unit.run(wave, &mut context, index);
+            worker.scratch = context.scratch;
             if let Some(stop) = outcome(exit, &context, wave)? {
                 return Ok(stop);
             }

@@ -51,9 +51,19 @@ pub enum Exit {
 impl Exit {
     #[inline]
     fn from_code(code: u32) -> Exit {
-        use Exit::{Barrier, End, Fault, Halt, Jump, Meet, Trap, Undocumented, Yield};
-        const ALL: [Exit; 9] = [End, Barrier, Yield, Jump, Fault, Trap, Halt, Undocumented, Meet];
-        ALL[code as usize]
+        // Each is its own discriminant, so that this is a check and no table.
+        match code {
+            0 => Exit::End,
+            1 => Exit::Barrier,
+            2 => Exit::Yield,
+            3 => Exit::Jump,
+            4 => Exit::Fault,
+            5 => Exit::Trap,
+            6 => Exit::Halt,
+            7 => Exit::Undocumented,
+            8 => Exit::Meet,
+            _ => unreachable!("translated code returns an exit"),
+        }
     }
 }
 

@@ -12,6 +12,7 @@ use crate::lds::Lds;
 use crate::memory::View;
 use crate::order::Order;
 use crate::pool::Help;
+use crate::rows::Filled;
 use crate::setup::{Items, Setup};
 use crate::wave::Wave;
 use gcnjit_isa::Target;
@@ -85,6 +86,8 @@ struct Worker<'a, W> {
     /// On the calling thread, until it has called for help.
     caller: Option<Caller<'a>>,
     items: Items,
+    /// Which registers waves start with; not known before the first one.
+    filled: Option<Filled>,
     walk: Walk,
     /// Waves of work-groups that are over which the order has not been told of: all threads write there.
     passed: Range<u64>,
@@ -101,6 +104,7 @@ impl<E: Engine> Job<'_, E> {
             engine: self.engine.worker(),
             caller,
             items: Items::new(self.launch.geometry.block),
+            filled: None,
             walk: Walk::new(&self.launch.geometry),
             passed: 0..0,
             rounds: 0,
@@ -184,7 +188,8 @@ impl<E: Engine> Job<'_, E> {
         let mut spent = 0;
         for index in 0..group.count {
             let wave = &mut group.waves[index];
-            self.setup.start(wave, place, index, &worker.items, group.slot + index as u64);
+            let filled = worker.filled.get_or_insert_with(|| self.filled(&mut worker.engine, wave, &env));
+            self.setup.start(wave, place, index, &worker.items, group.slot + index as u64, filled);
             wave.number = group.number + index as u64;
             if index == 0 {
                 self.look_outside(worker, wave)?;
@@ -197,6 +202,13 @@ impl<E: Engine> Job<'_, E> {
         }
         self.call_help(worker);
         Ok(spent)
+    }
+
+    /// Which registers waves start with. `wave` is to become the thread's first one.
+    #[cold]
+    fn filled(&self, engine: &mut E::Worker, wave: &mut Wave, env: &Env<'_>) -> Filled {
+        self.setup.enter(wave);
+        self.setup.filled(self.engine.read_first(engine, wave, env))
     }
 
     /// Runs a work-group that has `spent` some of its turn of `slices` a wave until it is over or its turn is.

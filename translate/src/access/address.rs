@@ -38,6 +38,7 @@ impl Site {
     pub const FUSED_MISSES: usize = offset_of!(Site, fused_misses);
 
     /// The site of something that is always there and may be written: LDS.
+    #[inline]
     pub fn of(start: u64, len: u64) -> Site {
         Site { start, end: start + len, writable: true, misses: 0, fused_misses: 0 }
     }

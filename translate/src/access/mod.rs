@@ -110,6 +110,21 @@ impl Access {
         self.vgprs.clone()
     }
 
+    /// The VGPRs that it writes in all active lanes, all bits.
+    pub fn fills_vgprs(&self) -> Range<usize> {
+        let fills = match &self.fields.action {
+            Action::Load(form, _) => form.small().is_none_or(|small| small.half.is_none()),
+            Action::Atomic(_) => true,
+            _ => false,
+        };
+        if fills && !self.fields.mem.tfe { self.vgprs.clone() } else { 0..0 }
+    }
+
+    /// Whether a lane of its registers matters for that lane only, and only if it is active.
+    pub fn is_lane_wise(&self) -> bool {
+        matches!(self.fields.action, Action::Load(..) | Action::Store(..) | Action::Atomic(_) | Action::Typed(_))
+    }
+
     /// The SGPRs, by operand code, that [`Access::run`] may write.
     pub fn writes_sgprs(&self) -> Range<usize> {
         self.sgprs.clone()

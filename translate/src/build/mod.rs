@@ -43,7 +43,7 @@ use crate::lane::{Block, Fenv, Op, Shape, Term, Ty, Value};
 use crate::libcall::RowOp;
 use crate::pass::registers::RegisterSet;
 use crate::wide;
-use gcnjit_isa::{Gen, Inst, Operand, Target};
+use gcnjit_isa::{Format, Gen, Inst, Operand, Target};
 use gcnjit_rt::wave::reg;
 use gcnjit_rt::{Mode, RegisterFile, Trap};
 use std::ops::{Deref, DerefMut};
@@ -195,12 +195,20 @@ impl Builder {
         let (vgprs, sgprs) = (access.writes_vgprs(), access.writes_sgprs());
         let index = self.block.accesses.len() as u64;
         self.block.accesses.push(access);
-        self.block.access_reads.push(scalars_read(inst));
+        self.block.access_reads.push(scalars_read(inst).and(self.vgprs_read(inst)));
         self.block.effect(Op::Access, [Value::NONE; 3], index);
         self.forget(vgprs, sgprs);
         self.block.forget_lanes();
         self.segment_start = self.block.nodes.len();
         Ok(())
+    }
+
+    /// The VGPRs that an access may read. How long an image's address is, is in the resource.
+    fn vgprs_read(&self, inst: &Inst) -> RegisterSet {
+        match inst.format {
+            Format::Mimg => RegisterSet::VGPRS,
+            _ => RegisterSet::vgprs(inst.reads(self.target).vgprs),
+        }
     }
 
     /// A libcall on rows. B1 arguments are not possible; the result has the width `ty`.

@@ -291,7 +291,7 @@ pub struct Block {
     pub nodes: Vec<Node>,
     /// Memory accesses, as `Op::Access` counts them.
     pub accesses: Vec<crate::access::Access>,
-    /// The scalars that each access reads from the register file.
+    /// The registers that each access reads from the register file.
     pub access_reads: Vec<crate::pass::registers::RegisterSet>,
     /// The end.
     pub term: Term,

@@ -8,6 +8,7 @@
 //! Translated code runs with the guest's MXCSR. Libcalls that do float arithmetic run under the host's (see
 //! [`enter_host_fenv`]); all others do none.
 
+mod dpp;
 mod flags;
 pub mod functions;
 pub mod half;
@@ -115,16 +116,22 @@ pub fn enter_host_fenv() -> u32 {
     guest
 }
 
-/// Copies the lanes of `mask` from one row to another.
-///
-/// # Safety
-/// Both are valid rows of dwords, the same or disjoint.
-pub unsafe extern "C" fn blend(to: *mut u32, from: *const u32, mask: u64) {
+/// The type of [`blend`]'s functions.
+pub type Blend = unsafe extern "C" fn(*mut u32, *const u32, u64);
+
+/// The function that copies the lanes of `mask` from one row to another: `fn(to, from, mask)`. Both are valid rows of
+/// dwords, the same or disjoint.
+pub fn blend() -> Blend {
     #[cfg(target_arch = "x86_64")]
     if Level::of_host() == Level::Avx512 {
-        // SAFETY: the caller's contract; the host has the features.
-        return unsafe { blend_masked(to, from, mask) };
+        return blend_512;
     }
+    blend_portable
+}
+
+/// # Safety
+/// As [`blend`] says.
+unsafe extern "C" fn blend_portable(to: *mut u32, from: *const u32, mask: u64) {
     for lane in 0..64 {
         if mask >> lane & 1 != 0 {
             // SAFETY: the caller's contract; lane < 64.
@@ -133,13 +140,11 @@ pub unsafe extern "C" fn blend(to: *mut u32, from: *const u32, mask: u64) {
     }
 }
 
-/// See [`blend`].
-///
 /// # Safety
-/// As there.
+/// As [`blend`] says, and the host has AVX-512.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f")]
-unsafe fn blend_masked(to: *mut u32, from: *const u32, mask: u64) {
+unsafe extern "C" fn blend_512(to: *mut u32, from: *const u32, mask: u64) {
     use std::arch::x86_64::{_mm512_loadu_si512, _mm512_mask_loadu_epi32, _mm512_storeu_si512};
     for chunk in 0..4 {
         // SAFETY: sixteen dwords from 16·chunk are inside of both rows.

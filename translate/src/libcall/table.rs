@@ -1,20 +1,18 @@
 //! The libcalls. A row: `kind name: result = (argument: type, …), immediate => the value of a lane`; the kind is
 //! `float` if it does float arithmetic and `bits` if it does none. Behind the lone semicolon stand libcalls that cross
-//! lanes, with their functions.
+//! lanes, with their forms.
 
 #![allow(clippy::identity_op, clippy::unnecessary_cast, reason = "rows are uniform, whatever their types")]
 
-use super::functions::dpp_source;
-use super::raise;
 use super::{Helper, UniformCall};
-use std::sync::LazyLock;
+use super::{dpp, raise};
 
 /// Makes the enum and table of row libcalls. A row: `name: result = (a: type, …), imm => value of a lane`.
 /// `float` before a name: it does float arithmetic.
 macro_rules! row_calls {
     (
         $($kind:ident $name:ident: $d:ty = ($($a:ident: $t:ty),*), $imm:ident => $body:expr;)*
-        ; $($cross:ident = $function:path;)*
+        ; $($cross:ident = $forms:expr;)*
     ) => {
         /// A libcall on rows.
         #[allow(non_camel_case_types, missing_docs, reason = "named after what they compute, like functions")]
@@ -31,7 +29,7 @@ macro_rules! row_calls {
         pub static TABLE: &[Helper] = &[$(Helper {
             name: stringify!($name),
             forms: [forms::$name::portable, forms::$name::avx2, forms::$name::avx512],
-        },)* $(Helper { name: stringify!($cross), forms: [$function; 3] }),*];
+        },)* $(Helper { name: stringify!($cross), forms: $forms }),*];
 
         mod forms {
             $(pub mod $name {
@@ -197,58 +195,11 @@ row_calls! {
     bits  trig_preop: u64 = (x: u64, segment: u32), rules => trig_preop(x, segment, rules);
 
     ;
-    dpp = dpp;
-    raise = raise::raise;
-    gather = raise::gather;
+    dpp = dpp::FORMS;
+    raise = [raise::raise; 3];
+    gather = [raise::gather; 3];
 }
 
 uniform_calls! {
-    dpp_valid(exec, _b, _c, ctrl) => valid_lanes(exec, ctrl as u16);
-}
-
-/// Source 0 of a DPP instruction: every lane's dword from its source lane, 0 where there is none.
-///
-/// # Safety
-/// The first two pointers are distinct valid rows of dwords.
-unsafe extern "C" fn dpp(d: *mut u8, a: *const u8, _: *const u8, _: *const u8, ctrl: u64) {
-    // SAFETY: the caller's contract.
-    let (d, a) = unsafe { (&mut *d.cast::<[u32; 64]>(), &*a.cast::<[u32; 64]>()) };
-    let mut padded = [0; 128];
-    padded[..64].copy_from_slice(a);
-    for (d, source) in d.iter_mut().zip(DppPattern::of(ctrl as u16).sources) {
-        *d = padded[usize::from(source & 127)];
-    }
-}
-
-/// The lanes whose source lane under DPP control `ctrl` exists and is active.
-fn valid_lanes(exec: u64, ctrl: u16) -> u64 {
-    let pattern = DppPattern::of(ctrl);
-    if exec == u64::MAX {
-        return pattern.valid;
-    }
-    let active = |(lane, source): (usize, &u8)| (exec >> (source & 63) & 1) << lane;
-    pattern.sources.iter().enumerate().map(active).fold(0, |mask, bit| mask | bit) & pattern.valid
-}
-
-/// A DPP control, lane by lane.
-struct DppPattern {
-    /// Source lanes; 64 where there is none.
-    sources: [u8; 64],
-    /// Lanes that have one.
-    valid: u64,
-}
-
-impl DppPattern {
-    fn of(ctrl: u16) -> &'static DppPattern {
-        const CONTROLS: u16 = 512;
-        static PATTERNS: LazyLock<Vec<DppPattern>> = LazyLock::new(|| (0..CONTROLS).map(DppPattern::new).collect());
-        &PATTERNS[usize::from(ctrl % CONTROLS)]
-    }
-
-    fn new(ctrl: u16) -> DppPattern {
-        let source = |lane| dpp_source(ctrl, lane);
-        let sources = std::array::from_fn(|lane| source(lane).map_or(64, |source| source as u8));
-        let valid = (0..64).filter(|lane| source(*lane).is_some()).fold(0, |mask, lane| mask | 1 << lane);
-        DppPattern { sources, valid }
-    }
+    dpp_valid(exec, _b, _c, ctrl) => dpp::valid_lanes(exec, ctrl as u16);
 }

@@ -434,7 +434,7 @@ impl Lower<'_, '_> {
         let node = *self.block.node(value);
         let (slot, row) = (self.slot(value), self.indexed_row(&node, node.args[0]));
         let all = self.fb.ins().iconst(I64, -1);
-        self.call_host("blend", libcall::blend as *const () as usize, &[slot, row, all], None);
+        self.call_host("blend", libcall::blend() as *const () as usize, &[slot, row, all], None);
     }
 
     /// Fills the slot of a row from LDS.
@@ -449,7 +449,7 @@ impl Lower<'_, '_> {
     fn set_vgpr_at(&mut self, node: &Node, rank: usize) {
         let (source, mask) = (self.row(node.args[0], rank, 0), self.uniform(node.args[1]));
         let row = self.indexed_row(node, node.args[2]);
-        self.call_host("blend", libcall::blend as *const () as usize, &[row, source, mask], None);
+        self.call_host("blend", libcall::blend() as *const () as usize, &[row, source, mask], None);
     }
 
     /// The address of VGPR `imm` + `index`, modulo the register file.

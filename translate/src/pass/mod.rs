@@ -3,6 +3,7 @@
 
 pub mod demand;
 pub mod fuse;
+pub mod initial;
 pub mod live;
 pub mod registers;
 pub mod segment;

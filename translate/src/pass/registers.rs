@@ -16,7 +16,8 @@ use std::ops::Range;
 pub struct RegisterSet {
     sgprs: u128,
     scc: bool,
-    vgprs: [u128; 2],
+    /// VGPRs, 128 a word.
+    pub vgprs: [u128; 2],
 }
 
 impl RegisterSet {
@@ -27,12 +28,22 @@ impl RegisterSet {
     pub const SCC: RegisterSet = RegisterSet { sgprs: 0, scc: true, vgprs: [0; 2] };
 
     /// All VGPRs.
-    const VGPRS: RegisterSet = RegisterSet { sgprs: 0, scc: false, vgprs: [u128::MAX; 2] };
+    pub const VGPRS: RegisterSet = RegisterSet { sgprs: 0, scc: false, vgprs: [u128::MAX; 2] };
 
     /// The SGPRs of a range, cut to those that exist.
     pub fn sgprs(range: Range<usize>) -> RegisterSet {
         let sgprs = range.filter(|register| *register < 128).fold(0, |set, register| set | 1 << register);
         RegisterSet { sgprs, ..RegisterSet::default() }
+    }
+
+    /// The VGPRs of a range.
+    pub fn vgpr_range(range: Range<usize>) -> RegisterSet {
+        range.fold(RegisterSet::default(), |set, register| set.and(RegisterSet::vgpr(register as u64)))
+    }
+
+    /// Its scalar registers.
+    pub fn scalars(self) -> RegisterSet {
+        RegisterSet { vgprs: [0; 2], ..self }
     }
 
     /// One VGPR.
@@ -45,6 +56,12 @@ impl RegisterSet {
     /// One SGPR, by operand code.
     pub fn sgpr(register: u64) -> RegisterSet {
         RegisterSet { sgprs: 1 << (register & 127), ..RegisterSet::default() }
+    }
+
+    /// VGPRs, a bit each, 64 a word.
+    pub fn vgprs([a, b, c, d]: [u64; 4]) -> RegisterSet {
+        let join = |low: u64, high: u64| u128::from(low) | u128::from(high) << 64;
+        RegisterSet { vgprs: [join(a, b), join(c, d)], ..RegisterSet::default() }
     }
 
     /// Whether the VGPR is in it.
@@ -61,7 +78,7 @@ impl RegisterSet {
         }
     }
 
-    fn without(self, other: RegisterSet) -> RegisterSet {
+    pub(super) fn without(self, other: RegisterSet) -> RegisterSet {
         RegisterSet {
             sgprs: self.sgprs & !other.sgprs,
             scc: self.scc && !other.scc,
@@ -77,7 +94,7 @@ impl RegisterSet {
 }
 
 /// What a node reads from the register file, and what it writes there.
-fn effect(block: &Block, node: &Node) -> (RegisterSet, RegisterSet) {
+pub(super) fn effect(block: &Block, node: &Node) -> (RegisterSet, RegisterSet) {
     let none = RegisterSet::default();
     let one = RegisterSet::sgpr;
     match node.op {
@@ -109,23 +126,20 @@ pub struct Needs {
 /// What is needed of each block of a unit.
 pub fn needed(blocks: &[Block], at_end: AtEnd) -> Vec<Needs> {
     let needed: Vec<Vec<bool>> = blocks.iter().map(|block| live(block, |_| true)).collect();
-    let exits = Exits {
-        index: blocks.iter().enumerate().map(|(i, block)| (block.pc, i)).collect(),
-        end: if at_end == AtEnd::Registers { RegisterSet::ALL } else { RegisterSet::default() },
-    };
+    let exits = Exits::new(blocks, at_end);
     let mut entry = vec![RegisterSet::default(); blocks.len()];
     let mut changed = true;
     while changed {
         changed = false;
         for (i, block) in blocks.iter().enumerate().rev() {
-            let read = backward(block, exits.of(block, &entry), &needed[i], |_| {});
+            let read = backward(block, exits.of(block, |i| entry[i]), &needed[i], |_| {});
             changed |= read != entry[i];
             entry[i] = read;
         }
     }
     let needs = |(i, block): (usize, &Block)| {
         let mut dead = vec![false; block.nodes.len()];
-        let exit = exits.of(block, &entry);
+        let exit = exits.of(block, |i| entry[i]);
         backward(block, exit, &needed[i], |node| dead[node] = true);
         Needs { nodes: live(block, |node| !dead[node]), exit }
     };
@@ -133,7 +147,7 @@ pub fn needed(blocks: &[Block], at_end: AtEnd) -> Vec<Needs> {
 }
 
 /// Where control goes.
-struct Exits {
+pub(super) struct Exits {
     /// Blocks by address.
     index: HashMap<u64, usize>,
     /// What is read of a wave that has ended.
@@ -141,9 +155,16 @@ struct Exits {
 }
 
 impl Exits {
+    pub(super) fn new<'a>(blocks: impl IntoIterator<Item = &'a Block>, at_end: AtEnd) -> Exits {
+        Exits {
+            index: blocks.into_iter().enumerate().map(|(i, block)| (block.pc, i)).collect(),
+            end: if at_end == AtEnd::Registers { RegisterSet::ALL } else { RegisterSet::default() },
+        }
+    }
+
     /// What is read after the block, given what is read from the start of each block on.
-    fn of(&self, block: &Block, entry: &[RegisterSet]) -> RegisterSet {
-        let at = |pc: u64| self.index.get(&pc).map_or(RegisterSet::ALL, |i| entry[*i]);
+    pub(super) fn of(&self, block: &Block, entry: impl Fn(usize) -> RegisterSet) -> RegisterSet {
+        let at = |pc: u64| self.index.get(&pc).map_or(RegisterSet::ALL, |i| entry(*i));
         // In another MODE the wave does not go on in this unit, but in one that may read other registers.
         let changes_mode = block.nodes.iter().any(|node| node.op == Op::SetMode);
         match block.term {

@@ -98,9 +98,12 @@ pub fn general_way(asm: &mut Asm, access: &Access, number: usize) -> Gpr {
 pub fn emit(asm: &mut Asm, access: &LaneMove) -> usize {
     let offset = asm.function();
     let mut stub = Stub { asm, access, slow: Vec::new(), other: Vec::new() };
-    let partial = stub.check_site();
     if let Base::Interleaved(resource) = access.base {
+        // Before the jumps for partial EXEC, which go to where the V# is relied on.
         stub.check_resource(&resource);
+    }
+    let partial = stub.check_site();
+    if let Base::Interleaved(_) = access.base {
         stub.other.extend(partial);
     } else {
         stub.one_run();
