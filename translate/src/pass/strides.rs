@@ -1,4 +1,4 @@
-//! How values stride from lane to lane: a guess, for addresses that count.
+//! How values step from lane to lane: a guess, for addresses that count.
 //!
 //! Most addresses are a base plus a constant times the lane's number, if not over the wave then within each chunk of
 //! sixteen lanes, a row of a two-dimensional work-group. [`guess`] says for all blocks of a unit which values may be like
@@ -13,10 +13,10 @@ use rustc_hash::FxHashMap as HashMap;
 
 /// Lanes of a chunk.
 pub const CHUNK: usize = 16;
-/// Steps are small, so that what a chunk's lanes span is less than 2^16.
+/// Strides are small, so that what a chunk's lanes span is less than 2^16.
 const MOST: u32 = 2048;
 
-/// What a value adds from a lane of a chunk to the next one, if that may be the same for all of them.
+/// What a value adds from each lane of a chunk to the next one, if that may be the same for all of them.
 pub type Stride = Option<i32>;
 
 /// The strides of VGPRs at some point.
@@ -138,10 +138,12 @@ fn walk(block: &Block, registers: &mut Registers) -> (Vec<Stride>, Vec<[Stride; 
             Op::Access => {
                 let access = &block.accesses[node.imm as usize];
                 if let Some(lanes) = access.lane_move() {
-                    let high = if lanes.base == Base::None { registers[lanes.address + 1] } else { None };
-                    addresses[node.imm as usize] = [registers[lanes.address], high];
+                    let of = |register: usize| registers.get(register).copied().flatten();
+                    let high = if lanes.base == Base::None { of(lanes.address + 1) } else { None };
+                    addresses[node.imm as usize] = [of(lanes.address), high];
                 }
-                access.writes_vgprs().for_each(|register| registers[register] = None);
+                let written = access.writes_vgprs();
+                registers.iter_mut().take(written.end).skip(written.start).for_each(|stride| *stride = None);
             }
             _ => {}
         }

@@ -112,7 +112,7 @@ fn the_ends_prove_the_stride() {
         let mut args: Vec<(Value, Lanes, i32)> = Vec::new();
         for (i, ty) in from.into_iter().take(count).chain((op == Op::Select).then_some(Ty::B32)).enumerate() {
             // The second one is a constant often: amounts and factors are.
-            let constant = i == 1 && numbers.next() % 2 == 0;
+            let constant = i == 1 && numbers.next().is_multiple_of(2);
             let stride =
                 if constant || ty == Ty::B1 { 0 } else { numbers.pick(&[0, 1, 4, 4, 8, -4, 12, 64, -1, 2048]) };
             let first = if constant {
