@@ -263,11 +263,6 @@ impl Setup {
         trap
     }
 
-    /// Puts a wave where all begin.
-    pub(crate) fn enter(&self, wave: &mut Wave) {
-        (wave.pc, wave.mode) = (self.entry, self.mode);
-    }
-
     /// Which VGPRs of new waves are filled, if what is in `set` is read.
     pub(crate) fn filled(&self, set: VgprSet) -> Filled {
         Filled::new(set, self.registers.vgprs, self.system.item_ids)
@@ -294,7 +289,7 @@ impl Setup {
         wave.set_exec(ids.exec);
         wave.scc = 0;
         wave.trapsts = 0;
-        self.enter(wave);
+        (wave.pc, wave.mode) = (self.entry, self.mode);
         wave.executed = 0;
         wave.group = group;
         wave.index = index as u32;

@@ -12,7 +12,7 @@ use crate::lds::Lds;
 use crate::memory::View;
 use crate::order::Order;
 use crate::pool::Help;
-use crate::rows::Filled;
+use crate::rows::{Filled, VgprSet};
 use crate::setup::{Items, Setup};
 use crate::wave::Wave;
 use gcnjit_isa::Target;
@@ -188,7 +188,12 @@ impl<E: Engine> Job<'_, E> {
         let mut spent = 0;
         for index in 0..group.count {
             let wave = &mut group.waves[index];
-            let filled = worker.filled.get_or_insert_with(|| self.filled(&mut worker.engine, wave, &env));
+            let filled = worker.filled.get_or_insert_with(|| {
+                // The engine sees what the first wave looks like.
+                let all = self.setup.filled(VgprSet::ALL);
+                self.setup.start(wave, place, index, &worker.items, group.slot + index as u64, &all);
+                self.setup.filled(self.engine.read_first(&mut worker.engine, wave, &env))
+            });
             self.setup.start(wave, place, index, &worker.items, group.slot + index as u64, filled);
             wave.number = group.number + index as u64;
             if index == 0 {
@@ -202,13 +207,6 @@ impl<E: Engine> Job<'_, E> {
         }
         self.call_help(worker);
         Ok(spent)
-    }
-
-    /// Which registers waves start with. `wave` is to become the thread's first one.
-    #[cold]
-    fn filled(&self, engine: &mut E::Worker, wave: &mut Wave, env: &Env<'_>) -> Filled {
-        self.setup.enter(wave);
-        self.setup.filled(self.engine.read_first(engine, wave, env))
     }
 
     /// Runs a work-group that has `spent` some of its turn of `slices` a wave until it is over or its turn is.
