@@ -13,6 +13,9 @@ impl Lower<'_, '_> {
         let entry = code.fused(self.index, number);
         self.counts.parts += 1;
         self.counts.versions += entry.versions;
+        self.counts.segments += items.iter().filter(|item| matches!(item, Item::Segment(_))).count();
+        // Its other way calls one for each.
+        *self.counts.libcalls.entry("access").or_default() += part.accesses.len();
         self.compute_early(items);
         self.locate(Some(part.pc));
         self.give_scalars(&entry.layout);

@@ -50,6 +50,8 @@ pub struct Code {
     fused: HashMap<(usize, usize), Entry>,
     /// Offsets of the functions of accesses, by block and number.
     accesses: HashMap<(usize, usize), usize>,
+    /// Where the code of each of these begins, and whose it is.
+    access_starts: Vec<(usize, u64)>,
     memory: Mmap,
 }
 
@@ -76,7 +78,7 @@ impl Code {
     pub fn assemble(blocks: &[Planned]) -> io::Result<Code> {
         let mut asm = Asm::new();
         let (mut entries, mut fused) = (HashMap::default(), HashMap::default());
-        let accesses = accesses(&mut asm, blocks);
+        let (accesses, access_starts) = accesses(&mut asm, blocks);
         let mut first_site = 0;
         for (index, Planned { block, plan, parts }) in blocks.iter().enumerate() {
             let segment = |rank: usize| Demand { block, plan, rank };
@@ -95,7 +97,7 @@ impl Code {
         let bytes = asm.finish();
         let mut memory = MmapMut::map_anon(bytes.len().max(1))?;
         memory[..bytes.len()].copy_from_slice(&bytes);
-        Ok(Code { entries, fused, accesses, memory: memory.make_exec()? })
+        Ok(Code { entries, fused, accesses, access_starts, memory: memory.make_exec()? })
     }
 
     /// The code of a segment.
@@ -142,10 +144,7 @@ impl Code {
                 (entry.offset, needed.first().map_or(block.pc, |value| block.origin(*value)))
             })
             .collect();
-        starts.extend(self.accesses.iter().map(|((block, number), offset)| {
-            let access = &blocks[*block].block.accesses[*number];
-            (*offset, access.pc)
-        }));
+        starts.extend(&self.access_starts);
         starts.extend(self.fused.iter().map(|((block, number), entry)| {
             let part = &blocks[*block].parts[*number];
             (entry.offset, part.pc)
@@ -165,19 +164,21 @@ impl Code {
     }
 }
 
-/// Emits the functions of accesses; the result is their offsets, by block and number.
-fn accesses(asm: &mut Asm, blocks: &[Planned]) -> HashMap<(usize, usize), usize> {
-    let mut offsets = HashMap::default();
+/// Emits the functions of accesses; the result is their offsets, by block and number, and where the code of each begins,
+/// with its guest instruction.
+fn accesses(asm: &mut Asm, blocks: &[Planned]) -> (HashMap<(usize, usize), usize>, Vec<(usize, u64)>) {
+    let (mut offsets, mut starts) = (HashMap::default(), Vec::new());
     let mut site = 0;
     for (index, Planned { block, .. }) in blocks.iter().enumerate() {
         for (number, access) in block.accesses.iter().enumerate() {
             if let Some(lanes) = access.lane_move().filter(access::has_function) {
+                starts.push((asm.function(), access.pc));
                 offsets.insert((index, number), access::emit_call(asm, access, &lanes, site));
             }
             site += 1;
         }
     }
-    offsets
+    (offsets, starts)
 }
 
 /// Emits the segments among items of a plan as functions of their own, by step.
