@@ -48,10 +48,7 @@ pub struct Code {
     entries: HashMap<(usize, usize), Entry>,
     /// Fused parts, by block and position in its list of them.
     fused: HashMap<(usize, usize), Entry>,
-    /// Offsets of the functions of accesses, by block and number.
-    accesses: HashMap<(usize, usize), usize>,
-    /// Where the code of each of these begins, and whose it is.
-    access_starts: Vec<(usize, u64)>,
+    accesses: Accesses,
     memory: Mmap,
 }
 
@@ -78,7 +75,7 @@ impl Code {
     pub fn assemble(blocks: &[Planned]) -> io::Result<Code> {
         let mut asm = Asm::new();
         let (mut entries, mut fused) = (HashMap::default(), HashMap::default());
-        let (accesses, access_starts) = accesses(&mut asm, blocks);
+        let accesses = Accesses::emit(&mut asm, blocks);
         let mut first_site = 0;
         for (index, Planned { block, plan, parts }) in blocks.iter().enumerate() {
             let segment = |rank: usize| Demand { block, plan, rank };
@@ -86,7 +83,7 @@ impl Code {
             for (number, part) in parts.iter().enumerate() {
                 let before = &plan.items[done..part.items.start];
                 entries.extend(alone(&mut asm, before, segment).map(|(rank, entry)| ((index, rank), entry)));
-                let unit = fused::Unit { accesses: &accesses, index, first_site };
+                let unit = fused::Unit { accesses: &accesses.offsets, index, first_site };
                 fused.insert((index, number), fused::emit(&mut asm, block, plan, part, &unit));
                 done = part.items.end;
             }
@@ -97,7 +94,7 @@ impl Code {
         let bytes = asm.finish();
         let mut memory = MmapMut::map_anon(bytes.len().max(1))?;
         memory[..bytes.len()].copy_from_slice(&bytes);
-        Ok(Code { entries, fused, accesses, access_starts, memory: memory.make_exec()? })
+        Ok(Code { entries, fused, accesses, memory: memory.make_exec()? })
     }
 
     /// The code of a segment.
@@ -118,7 +115,7 @@ impl Code {
     /// The address to call for an access of a block, if it has a function: `fn(*mut Wave, *mut Context) -> u32`, not 0
     /// if it faulted. The block's accesses have to stay where they are.
     pub fn access(&self, block: usize, number: usize) -> Option<usize> {
-        Some(self.memory.as_ptr() as usize + self.accesses.get(&(block, number))?)
+        Some(self.memory.as_ptr() as usize + self.accesses.offsets.get(&(block, number))?)
     }
 
     /// Bytes that any code uses below the slots.
@@ -144,7 +141,7 @@ impl Code {
                 (entry.offset, needed.first().map_or(block.pc, |value| block.origin(*value)))
             })
             .collect();
-        starts.extend(&self.access_starts);
+        starts.extend(&self.accesses.starts);
         starts.extend(self.fused.iter().map(|((block, number), entry)| {
             let part = &blocks[*block].parts[*number];
             (entry.offset, part.pc)
@@ -164,21 +161,31 @@ impl Code {
     }
 }
 
-/// Emits the functions of accesses; the result is their offsets, by block and number, and where the code of each begins,
-/// with its guest instruction.
-fn accesses(asm: &mut Asm, blocks: &[Planned]) -> (HashMap<(usize, usize), usize>, Vec<(usize, u64)>) {
-    let (mut offsets, mut starts) = (HashMap::default(), Vec::new());
-    let mut site = 0;
-    for (index, Planned { block, .. }) in blocks.iter().enumerate() {
-        for (number, access) in block.accesses.iter().enumerate() {
-            if let Some(lanes) = access.lane_move().filter(access::has_function) {
-                starts.push((asm.function(), access.pc));
-                offsets.insert((index, number), access::emit_call(asm, access, &lanes, site));
+/// The functions of accesses.
+#[derive(Default)]
+struct Accesses {
+    /// Their offsets, by block and number.
+    offsets: HashMap<(usize, usize), usize>,
+    /// Where the code of each begins, and its guest instruction.
+    starts: Vec<(usize, u64)>,
+}
+
+impl Accesses {
+    fn emit(asm: &mut Asm, blocks: &[Planned]) -> Accesses {
+        let mut accesses = Accesses::default();
+        let mut site = 0;
+        for (index, Planned { block, .. }) in blocks.iter().enumerate() {
+            for (number, access) in block.accesses.iter().enumerate() {
+                if let Some(lanes) = access.lane_move().filter(access::has_function) {
+                    accesses.starts.push((asm.function(), access.pc));
+                    let offset = access::emit_call(asm, access, &lanes, site);
+                    accesses.offsets.insert((index, number), offset);
+                }
+                site += 1;
             }
-            site += 1;
         }
+        accesses
     }
-    (offsets, starts)
 }
 
 /// Emits the segments among items of a plan as functions of their own, by step.
