@@ -99,10 +99,10 @@ fn plan(
     let blocks = timed(&mut stages.build, build)?;
     Ok(timed(&mut stages.plan, || {
         let needs = pass::registers::needed(&blocks, machine.at_end);
-        let guesses = pass::strides::guess(&blocks, start);
-        let planned = blocks.into_iter().zip(needs).zip(guesses).map(|((block, needs), guess)| {
+        let guesses = pass::strides::guess(&blocks, start).into_iter().zip(pass::exec::guess(&blocks, start));
+        let planned = blocks.into_iter().zip(needs).zip(guesses).map(|((block, needs), (guess, exec))| {
             let plan = pass::segment::plan(&block, &needs.nodes, mode);
-            let fuse = || pass::fuse::parts(&block, &plan, mode, needs.exit, &guess);
+            let fuse = || pass::fuse::parts(&block, &plan, mode, needs.exit, &guess, &exec);
             let parts = if wide::is_available() { fuse() } else { Vec::new() };
             Planned { block, plan, parts }
         });

@@ -279,6 +279,18 @@ pub enum Term {
     Meet(u64),
 }
 
+impl Term {
+    /// The guest addresses that control goes to next, where these are known.
+    pub fn successors(&self) -> impl Iterator<Item = u64> {
+        let [first, second] = match *self {
+            Term::Jump(pc) | Term::Barrier(pc) | Term::Yield(pc) => [Some(pc), None],
+            Term::Branch(_, yes, no) => [Some(yes), Some(no)],
+            _ => [None; 2],
+        };
+        first.into_iter().chain(second)
+    }
+}
+
 /// A basic block of lane IR.
 pub struct Block {
     /// Guest address of its first instruction.

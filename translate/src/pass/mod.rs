@@ -2,6 +2,7 @@
 //! block is built (`lane::fold`).
 
 pub mod demand;
+pub mod exec;
 pub mod fuse;
 pub mod initial;
 pub mod live;

@@ -78,6 +78,15 @@ impl RegisterSet {
         }
     }
 
+    /// What is in both.
+    pub(super) fn in_both(self, other: RegisterSet) -> RegisterSet {
+        RegisterSet {
+            sgprs: self.sgprs & other.sgprs,
+            scc: self.scc && other.scc,
+            vgprs: [self.vgprs[0] & other.vgprs[0], self.vgprs[1] & other.vgprs[1]],
+        }
+    }
+
     pub(super) fn without(self, other: RegisterSet) -> RegisterSet {
         RegisterSet {
             sgprs: self.sgprs & !other.sgprs,

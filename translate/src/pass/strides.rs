@@ -7,7 +7,7 @@
 //! registers, and for a value made of them what [`check`] asks for.
 
 use crate::access::Base;
-use crate::lane::{Block, Icc, Node, Op, Shape, Term, Ty, Value};
+use crate::lane::{Block, Icc, Node, Op, Shape, Ty, Value};
 use gcnjit_rt::Wave;
 use rustc_hash::FxHashMap as HashMap;
 
@@ -28,6 +28,8 @@ pub struct Start {
     strides: Registers,
     /// Whether those that count do so over all of the wave.
     over_wave: bool,
+    /// Whether EXEC is all ones.
+    is_full: bool,
 }
 
 impl Start {
@@ -35,7 +37,7 @@ impl Start {
     pub fn of(wave: &Wave) -> Start {
         let is_full = |chunk: &usize| wave.exec() >> (CHUNK * chunk) & 0xffff == 0xffff;
         let full: Vec<usize> = (0..4).filter(is_full).collect();
-        let mut start = Start { pc: wave.pc, strides: [None; 256], over_wave: true };
+        let mut start = Start { pc: wave.pc, strides: [None; 256], over_wave: true, is_full: full.len() == 4 };
         for (stride, row) in start.strides.iter_mut().zip(&wave.vgpr) {
             *stride = full.first().map(|chunk| row[CHUNK * chunk + 1].wrapping_sub(row[CHUNK * chunk]) as i32);
             *stride = stride.filter(|stride| {
@@ -48,7 +50,7 @@ impl Start {
 
     /// Nothing is known.
     pub fn unknown(pc: u64) -> Start {
-        Start { pc, strides: [None; 256], over_wave: true }
+        Start { pc, strides: [None; 256], over_wave: true, is_full: true }
     }
 
     /// Where the unit is entered.
@@ -56,11 +58,16 @@ impl Start {
         self.pc
     }
 
+    /// Whether EXEC is all ones there.
+    pub fn is_full(&self) -> bool {
+        self.is_full
+    }
+
     /// What registers mostly look like where a kernel begins: ids in x count.
     pub fn of_kernel(pc: u64) -> Start {
         let mut strides = [None; 256];
         strides[..3].copy_from_slice(&[Some(1), Some(0), Some(0)]);
-        Start { pc, strides, over_wave: true }
+        Start { pc, strides, over_wave: true, is_full: true }
     }
 }
 
@@ -92,7 +99,7 @@ pub fn guess(blocks: &[Block], start: &Start) -> Vec<Guess> {
     while let Some(i) = work.pop() {
         let mut registers = entry[i].expect("it has been reached");
         walk(&blocks[i], &mut registers);
-        for next in successors(&blocks[i].term).into_iter().flatten().filter_map(|pc| index.get(&pc).copied()) {
+        for next in blocks[i].term.successors().filter_map(|pc| index.get(&pc).copied()) {
             let met = entry[next].map_or(registers, |known| meet(&known, &registers));
             if entry[next] != Some(met) {
                 entry[next] = Some(met);
@@ -109,14 +116,6 @@ pub fn guess(blocks: &[Block], start: &Start) -> Vec<Guess> {
 
 fn meet(some: &Registers, others: &Registers) -> Registers {
     std::array::from_fn(|i| some[i].filter(|_| some[i] == others[i]))
-}
-
-fn successors(term: &Term) -> [Option<u64>; 2] {
-    match *term {
-        Term::Jump(pc) | Term::Barrier(pc) | Term::Yield(pc) => [Some(pc), None],
-        Term::Branch(_, yes, no) => [Some(yes), Some(no)],
-        _ => [None; 2],
-    }
 }
 
 /// Goes through a block: the strides of its values and of its accesses' addresses.

@@ -307,6 +307,11 @@ impl Asm {
         self.evex(op, result.0, first.0, second.into(), K(0), false, Some(imm));
     }
 
+    /// An instruction on two vectors, with an immediate, that keeps the result's lanes outside of the mask.
+    pub fn merge_vi(&mut self, op: Evex, result: Zmm, mask: K, first: Zmm, second: impl Into<Rm>, imm: u8) {
+        self.evex(op, result.0, first.0, second.into(), mask, false, Some(imm));
+    }
+
     /// A blend: lanes of the mask from the second source, others from the first.
     pub fn blend(&mut self, op: Evex, result: Zmm, mask: K, first: Zmm, second: impl Into<Rm>) {
         self.evex(op, result.0, first.0, second.into(), mask, false, None);

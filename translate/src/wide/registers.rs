@@ -275,6 +275,11 @@ impl<'a> Registers<'a> {
         self.pinned &= !(1 << register.0);
     }
 
+    /// The same for one that [`Registers::fresh_mask`] gave.
+    pub fn release_mask(&mut self, register: K) {
+        self.pinned_masks &= !(1 << register.0);
+    }
+
     /// Where things are in memory.
     pub fn layout(&self) -> &Layout {
         self.layout

@@ -75,6 +75,11 @@ impl Chunk<'_> {
 
     fn bits(&mut self, index: usize, value: Value) {
         let mask = self.r.mask(value);
+        self.write_bits(index, mask);
+    }
+
+    /// Writes a chunk of the bits of mask `index`.
+    pub(super) fn write_bits(&mut self, index: usize, mask: K) {
         if index == 0 && self.r.work == Work::Chunk(0) {
             self.r.asm.k_read(Gpr::R10, mask);
         } else if index == 0 {

@@ -49,6 +49,8 @@ pub(super) struct Builder<'a> {
     uniforms: Vec<(Value, Value)>,
     fenv: Option<Fenv>,
     computed: usize,
+    /// Whether what it writes is a matter of active lanes.
+    maskable: bool,
 }
 
 impl<'a> Builder<'a> {
@@ -74,6 +76,7 @@ impl<'a> Builder<'a> {
             uniforms: Vec::new(),
             fenv: None,
             computed: 0,
+            maskable: true,
         }
     }
 
@@ -141,10 +144,12 @@ impl<'a> Builder<'a> {
         }
         let stage = self.stages.len() - 1;
         for set in &segment.sets {
+            self.maskable &= context.masked.get(*set).is_some_and(|mask| self.is_exec(mask));
             let value = self.known[&self.resolved(self.node(*set).args[0])];
             self.written.insert(self.node(*set).imm, (stage, value));
         }
         for bits in &segment.bits {
+            self.maskable &= self.is_masked(self.node(*bits).args[0]);
             let value = self.known[&self.resolved(self.node(*bits).args[0])];
             self.bits.push((*bits, value));
         }
@@ -193,18 +198,24 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// Whether a mask has only active lanes.
+    fn is_masked(&self, mask: Value) -> bool {
+        let node = self.node(mask);
+        node.op == Op::And && node.args().any(|arg| self.is_exec(arg))
+    }
+
     /// Whether a mask is EXEC as it is in the register file, which no item of a part changes.
     fn is_exec(&self, value: Value) -> bool {
         let node = self.node(value);
         if node.op != Op::Spread {
             return false;
         }
-        let (pair, epoch) = (self.node(node.args[0]), self.context.exec_epochs[self.items.start]);
+        let (pair, exec) = (self.node(node.args[0]), self.context.exec[self.items.start]);
         let half = |arg: Value, register: usize| {
             let half = self.node(arg);
-            half.op == Op::Sgpr && half.imm & 0xff == register as u64 && half.imm >> 32 >= epoch
+            half.op == Op::Sgpr && half.imm & 0xff == register as u64 && half.imm >> 32 >= exec.epoch
         };
-        pair.op == Op::Pack && half(pair.args[0], reg::EXEC) && half(pair.args[1], reg::EXEC + 1)
+        exec.value == Some(node.args[0]) || pair.op == Op::Pack && half(pair.args[0], reg::EXEC) && half(pair.args[1], reg::EXEC + 1)
     }
 
     /// A value of the guest's block, here.
@@ -402,6 +413,8 @@ impl<'a> Builder<'a> {
             }
         }
         let keeps = self.keeps();
+        // What is in slots is seen in all lanes.
+        let partial = self.maskable && keeps.is_empty() && !self.context.exec[self.items.start].is_full;
         let access = &self.context.block.accesses[self.accesses[0].number];
         let mut fused = Fused {
             items: self.items,
@@ -416,6 +429,7 @@ impl<'a> Builder<'a> {
             uniforms: self.uniforms,
             fenv: self.fenv,
             strides: Vec::new(),
+            partial,
         };
         fused.find_strided(&self.strides, self.context.guess.over_wave);
         fused.drop_unused();

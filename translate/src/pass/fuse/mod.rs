@@ -1,4 +1,4 @@
-//! Fused parts of a block's plan: segments and the accesses between them as one straight line, for EXEC all ones.
+//! Fused parts of a block's plan: segments and the accesses between them as one straight line.
 //!
 //! What a part computes stays in registers from segment to access to segment, and VGPRs that are written again before
 //! the part ends are never stored. The price is that it can only do the common case: where an access finds that it is
@@ -11,8 +11,9 @@
 //! - Stores move their data when all accesses of the part have been checked, and no load comes after one.
 //!
 //! A part has a block of its own: nodes of the guest's block that it needs, with a read of a VGPR that the part has
-//! written replaced by what was written, and what is a matter of EXEC decided.
-
+//! written replaced by what was written, and what is a matter of EXEC decided: values are those of active lanes. Where EXEC
+//! is thought to be all ones ([`super::exec`]) the part gives up if it is not. Elsewhere it is for any EXEC ([`Fused::partial`]):
+//! what it writes and stores is masked, where its lanes go is a matter of active ones, and nothing else needs to know.
 //!
 //! Where the addresses of lanes are thought to count ([`super::strides`]), a part computes them at the *ends* of chunks only,
 //! the first and the last lane of each, and gives up if what lies between is not what it takes it to be.
@@ -20,11 +21,12 @@
 mod builder;
 mod strided;
 
+use super::exec::Exec;
 use super::registers::RegisterSet;
 use super::segment::{Item, Plan};
 use super::strides::{Guess, Stride};
 use crate::access::LaneMove;
-use crate::lane::{Block, Fenv, Op, Table, Value};
+use crate::lane::{Block, Fenv, Node, Op, Table, Value};
 use builder::Builder;
 use gcnjit_rt::Mode;
 use gcnjit_rt::wave::reg;
@@ -57,6 +59,8 @@ pub struct Fused {
     pub fenv: Option<Fenv>,
     /// The strides of its values.
     pub strides: Vec<Stride>,
+    /// Whether EXEC may be anything; if not, it has to be all ones.
+    pub partial: bool,
 }
 
 /// A stage of a part.
@@ -89,8 +93,8 @@ pub struct FusedAccess {
 }
 
 /// Finds the parts of a block's plan. `exit` is what is read of registers after the block.
-pub fn parts(block: &Block, plan: &Plan, mode: Mode, exit: RegisterSet, guess: &Guess) -> Vec<Fused> {
-    let context = Context::new(block, plan, mode, guess);
+pub fn parts(block: &Block, plan: &Plan, mode: Mode, exit: RegisterSet, guess: &Guess, exec: &Exec) -> Vec<Fused> {
+    let context = Context::new(block, plan, mode, guess, exec);
     // A scalar item at the start is as well done before the part, and behind the last access nothing begins one.
     let begins = |item: &Item| matches!(item, Item::Segment(_)) || context.is_access(item);
     let end = plan.items.iter().rposition(|item| context.is_access(item)).map_or(0, |last| last + 1);
@@ -113,18 +117,31 @@ struct Context<'a> {
     guess: &'a Guess,
     /// For each VGPR read, the node that wrote the register before it.
     written_by: Table<Value>,
+    /// Writes of VGPRs that keep lanes outside of a mask, and these.
+    masked: Table<Value>,
     /// The nodes of accesses.
     accesses: Vec<Value>,
     /// The item that does a node.
     item_of: Table<usize>,
     /// The item of each segment, by step.
     segments: Vec<Option<usize>>,
-    /// For each item, the number of the register file's first state behind the last write to EXEC before it.
-    exec_epochs: Vec<u64>,
+    /// EXEC before each item.
+    exec: Vec<ExecState>,
+}
+
+/// EXEC at some place.
+#[derive(Clone, Copy, Default)]
+struct ExecState {
+    /// The number of the register file's first state behind the last write to it.
+    epoch: u64,
+    /// What has been written there, if that was done in this block.
+    value: Option<Value>,
+    /// Whether it is thought to be all ones.
+    is_full: bool,
 }
 
 impl<'a> Context<'a> {
-    fn new(block: &'a Block, plan: &'a Plan, mode: Mode, guess: &'a Guess) -> Self {
+    fn new(block: &'a Block, plan: &'a Plan, mode: Mode, guess: &'a Guess, exec: &Exec) -> Self {
         let mut context = Context {
             block,
             plan,
@@ -135,7 +152,8 @@ impl<'a> Context<'a> {
             accesses: vec![Value::NONE; block.accesses.len()],
             item_of: Table::with_capacity(block.nodes.len()),
             segments: vec![None; plan.steps.len()],
-            exec_epochs: Vec::with_capacity(plan.items.len()),
+            exec: Vec::with_capacity(plan.items.len()),
+            masked: Table::with_capacity(0),
         };
         for (i, item) in plan.items.iter().enumerate() {
             match *item {
@@ -147,7 +165,7 @@ impl<'a> Context<'a> {
             }
         }
         context.find_writers();
-        context.find_exec_epochs();
+        context.find_exec(exec);
         context
     }
 
@@ -160,7 +178,12 @@ impl<'a> Context<'a> {
         for (i, node) in self.block.nodes.iter().enumerate() {
             let value = Value(i as u32);
             match node.op {
-                Op::SetVgpr => drop(last.insert(node.imm, value)),
+                Op::SetVgpr => {
+                    if let Some(mask) = self.kept_outside(node, last.get(&node.imm)) {
+                        self.masked.insert(value, mask);
+                    }
+                    last.insert(node.imm, value);
+                }
                 Op::Access => {
                     self.accesses[node.imm as usize] = value;
                     let written = self.block.accesses[node.imm as usize].writes_vgprs();
@@ -174,6 +197,17 @@ impl<'a> Context<'a> {
         }
     }
 
+    /// The mask outside of which a write leaves what the register holds, since its last write.
+    fn kept_outside(&self, set: &Node, last: Option<&Value>) -> Option<Value> {
+        let select = self.block.node(set.args[0]);
+        let [mask, _, base] = select.args;
+        let is_own = || {
+            let node = self.block.node(base);
+            node.op == Op::Vgpr && node.imm & 0xff == set.imm && self.written_by.get(base) == last.copied()
+        };
+        (select.op == Op::Select && is_own()).then_some(mask)
+    }
+
     /// The longest part that begins with an item, if it is worth it.
     fn longest_from(&self, start: usize) -> Option<Builder<'_>> {
         let mut part = Builder::new(self, start);
@@ -185,11 +219,12 @@ impl<'a> Context<'a> {
 }
 
 impl Context<'_> {
-    /// Reads of EXEC that carry a lower number than an item's are older than what EXEC is there.
-    fn find_exec_epochs(&mut self) {
-        let (mut epoch, mut next, mut read) = (0, 0, 0);
+    /// Finds what EXEC is before each item. Reads that carry a lower number than its epoch are older.
+    fn find_exec(&mut self, exec: &Exec) {
+        let mut state = ExecState { is_full: exec.full_at_start, ..ExecState::default() };
+        let (mut next, mut read) = (0, 0);
         for item in self.items {
-            self.exec_epochs.push(epoch);
+            self.exec.push(state);
             let Item::Scalar(write) = *item else { continue };
             let node = self.block.node(write);
             if node.op != Op::SetSgpr || node.imm as usize & !1 != reg::EXEC {
@@ -201,8 +236,23 @@ impl Context<'_> {
                 next = if before.op == Op::Sgpr { next.max((before.imm >> 32) + 1) } else { next };
                 read += 1;
             }
-            epoch = next;
+            state = ExecState { epoch: next, value: self.written_to_exec(write), is_full: exec.is_full_behind(write) };
         }
+    }
+
+    /// What EXEC holds behind a write of one of its halves, if the other one has just been written with the same value's.
+    fn written_to_exec(&self, write: Value) -> Option<Value> {
+        let low = self.block.node(Value(write.0.checked_sub(1)?));
+        let high = self.block.node(write);
+        let is_half = |set: &Node, register: usize| set.op == Op::SetSgpr && set.imm as usize == register;
+        let [low_half, high_half] = [low, high].map(|set| self.block.nodes.get(set.args[0].index()));
+        let (low_half, high_half) = (low_half?, high_half?);
+        let is_both = is_half(low, reg::EXEC)
+            && is_half(high, reg::EXEC + 1)
+            && low_half.op == Op::Lo
+            && high_half.op == Op::Hi
+            && low_half.args[0] == high_half.args[0];
+        is_both.then_some(low_half.args[0])
     }
 }
 

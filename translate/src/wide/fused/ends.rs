@@ -2,7 +2,8 @@
 //! that what lies between is as it is thought to be, and the moves.
 //!
 //! A register of [`ENDS`] has the first lanes of the four chunks, then their last ones. What is found wrong is collected
-//! and looked at when an access is: until then nothing has been done that matters.
+//! and looked at when an access is: until then nothing has been done that matters. In a part for any EXEC only active lanes of
+//! registers have to count, and the ends are where they would be if all did ([`super::active`]).
 
 use super::lanes::Lanes;
 use super::{CHUNK, PLACE, Part, SCALARS, SITE, SIZE, WAVE};
@@ -19,11 +20,6 @@ use std::mem::offset_of;
 
 /// How many lanes the last one of a chunk is behind the first.
 const LAST: i32 = strides::CHUNK as i32 - 1;
-
-/// The numbers of the lanes at the ends of chunks.
-fn lanes_at_ends() -> [u32; 8] {
-    std::array::from_fn(|i| (i % 4 * strides::CHUNK + i / 4 * LAST as usize) as u32)
-}
 
 /// Sixteen dwords: some, then zeros.
 fn padded(dwords: impl IntoIterator<Item = u32>) -> Vec<u8> {
@@ -68,25 +64,19 @@ impl<'a> Part<'a> {
     /// A VGPR: its lanes have to count.
     fn register(&mut self, value: Value, register: usize) {
         let stride = self.stride(value).expect("it is part of an address that counts");
-        let wrong = self.wrong();
         let firsts = [0; 4].map(|_| self.chunk.r.fresh());
-        let counting: Vec<u8> = (0..16).flat_map(|lane| (lane * stride).to_le_bytes()).collect();
         for (chunk, first) in (0..).zip(firsts) {
             let lanes = Mem::At(WAVE, row(register) + CHUNK * chunk);
-            self.asm().v1(op::VPBROADCASTD, first, Rm::Mem(lanes));
-            let mut expected = first;
-            if stride != 0 {
-                let counting = self.asm().constant(&counting);
-                expected = self.chunk.r.fresh();
-                self.asm().v(op::VPADDD, expected, first, Rm::Mem(counting));
-                self.chunk.r.release(expected);
+            match self.fused.partial {
+                true => self.check_active(chunk, first, lanes, stride),
+                false => self.check_all(first, lanes, stride),
             }
-            self.asm().vi(op::VPTERNLOGD, wrong, expected, Rm::Mem(lanes), OR_DIFFERENT);
         }
         let [result, second, third, fourth] = firsts;
         self.asm().v(op::VPUNPCKLDQ, result, result, second);
         self.asm().v(op::VPUNPCKLDQ, third, third, fourth);
         self.asm().v(op::VPUNPCKLQDQ, result, result, third);
+        self.take_chunks_with_lanes(result);
         if stride != 0 {
             let behind = (LAST * stride) as u32;
             let distance = self.asm().constant(&padded([0, 0, 0, 0, behind, behind, behind, behind]));
@@ -95,10 +85,53 @@ impl<'a> Part<'a> {
         self.chunk.r.define(value, 0, result);
     }
 
+    /// All lanes of a chunk of a register are a stride apart. All of `first` becomes the first one.
+    fn check_all(&mut self, first: Zmm, lanes: Mem, stride: i32) {
+        let wrong = self.wrong();
+        self.asm().v1(op::VPBROADCASTD, first, Rm::Mem(lanes));
+        let mut expected = first;
+        if stride != 0 {
+            let counting = self.counting(stride);
+            expected = self.chunk.r.fresh();
+            self.asm().v(op::VPADDD, expected, first, Rm::Mem(counting));
+            self.chunk.r.release(expected);
+        }
+        self.asm().vi(op::VPTERNLOGD, wrong, expected, Rm::Mem(lanes), OR_DIFFERENT);
+    }
+
+    /// The same of active lanes: the first one is where it would be if it counted with them.
+    fn check_active(&mut self, chunk: i32, first: Zmm, lanes: Mem, stride: i32) {
+        let (wrong, starts, active) = (self.wrong(), self.chunk.r.fresh(), self.active(chunk));
+        self.asm().v1(op::VMOVDQA32, starts, Rm::Mem(lanes));
+        if stride != 0 {
+            let counting = self.counting(stride);
+            self.asm().v(op::VPSUBD, starts, starts, Rm::Mem(counting));
+        }
+        self.asm().compress(first, active, starts);
+        self.asm().v1(op::VPBROADCASTD, first, first);
+        self.asm().merge_vi(op::VPTERNLOGD, wrong, active, first, starts, OR_DIFFERENT);
+        self.chunk.r.release(starts);
+        self.chunk.r.release_mask(active);
+    }
+
+    /// Lanes' numbers times a stride.
+    fn counting(&mut self, stride: i32) -> Mem {
+        let counting: Vec<u8> = (0..16).flat_map(|lane| (lane * stride).to_le_bytes()).collect();
+        self.asm().constant(&counting)
+    }
+
+    /// In a part for any EXEC, chunks without active lanes are where one with some is. Dwords 0 to 3 are those of chunks.
+    fn take_chunks_with_lanes(&mut self, firsts: Zmm) {
+        if let Some(chunks) = self.chunks {
+            self.asm().v(op::VPERMD, firsts, chunks, firsts);
+        }
+    }
+
     fn lane_numbers(&mut self, value: Value) {
-        let result = self.chunk.r.fresh();
-        let numbers = self.asm().constant(&padded(lanes_at_ends()));
-        self.asm().v1(op::VMOVDQA32, result, Rm::Mem(numbers));
+        let result = self.chunk.table(|i| i % 4 * strides::CHUNK as u32);
+        self.take_chunks_with_lanes(result);
+        let distance = self.asm().constant(&padded((0..8).map(|i| i / 4 * LAST as u32)));
+        self.asm().v(op::VPADDD, result, result, Rm::Mem(distance));
         self.chunk.r.define(value, 0, result);
     }
 
@@ -259,10 +292,8 @@ impl Lanes<'_, '_> {
             }
             return;
         }
-        let index = self.first;
-        let places: Vec<u8> = (0..16).flat_map(|lane| (lane * stride).to_le_bytes()).collect();
-        let places = self.asm().constant(&places);
+        let (index, places) = (self.first, self.part.counting(stride));
         self.asm().v1(op::VMOVDQA32, index, Rm::Mem(places));
-        self.gather(chunk as usize, PLACE, index, 0);
+        self.gather(chunk as usize, PLACE, index, 0, None);
     }
 }

@@ -28,6 +28,8 @@ pub(super) struct Lanes<'p, 'a> {
     /// Lanes that are not where they should be, and more of them.
     pub(super) bad: K,
     pub(super) worse: K,
+    /// In a part for any EXEC, the active lanes of a chunk that is looked at.
+    active: Option<K>,
     /// Orders of dwords, and room, for loads of two side by side.
     orders: Option<([Zmm; 2], Zmm)>,
 }
@@ -56,7 +58,8 @@ impl<'p, 'a> Lanes<'p, 'a> {
         let [first, high, wrong, limit] = [0; 4].map(|_| part.chunk.r.fresh());
         let orders = (!access.store && access.is_double()).then(|| (part.load_orders(false), part.chunk.r.fresh()));
         let [bad, worse] = [0; 2].map(|_| part.chunk.r.fresh_mask());
-        Lanes { part, number, access, address: rows, loaded, first, high, wrong, limit, bad, worse, orders }
+        let active = fused.partial.then(|| part.chunk.r.fresh_mask());
+        Lanes { part, number, access, address: rows, loaded, first, high, wrong, limit, bad, worse, active, orders }
     }
 
     pub(super) fn asm(&mut self) -> &mut Asm {
@@ -118,31 +121,56 @@ impl<'p, 'a> Lanes<'p, 'a> {
     pub(super) fn runs(&mut self) -> Vec<Jump> {
         let mut other = Vec::new();
         for chunk in 0..COUNT {
-            let (first, wrong, low) = (self.first, self.wrong, self.address[0][chunk as usize]);
-            let ramp = self.ramp(0);
-            self.asm().v1(op::VPBROADCASTD, first, low);
-            self.asm().v(op::VPADDD, wrong, first, Rm::Mem(ramp));
-            self.compare(wrong, low, chunk);
-            let no_run = self.asm().jump(When::NotZero);
-            other.extend(self.find_place(16, first));
+            let none = self.look_at(chunk);
+            let no_run = self.run(chunk, &mut other);
+            if self.access.store {
+                other.push(no_run);
+            } else {
+                self.load_run(chunk, Mem::At(PLACE, 0));
+                let done = self.asm().jump_always();
+                self.asm().bind(no_run);
+                self.same(chunk, &mut other);
+                self.asm().bind(done);
+            }
+            none.into_iter().for_each(|jump| self.asm().bind(jump));
             if self.access.store {
                 self.note(chunk);
-                other.push(no_run);
-                continue;
             }
-            self.load_run(chunk, Mem::At(PLACE, 0));
-            let done = self.asm().jump_always();
-            self.asm().bind(no_run);
-            self.compare(first, low, chunk);
-            other.push(self.asm().jump(When::NotZero));
-            other.extend(self.find_place(1, first));
-            for k in 0..self.access.dwords {
-                let (to, at) = (self.loaded[k][chunk as usize], self.access.place_of(k));
-                self.asm().v1(op::VPBROADCASTD, to, Rm::Mem(Mem::At(PLACE, at)));
-            }
-            self.asm().bind(done);
         }
         other
+    }
+
+    /// Begins to look at the active lanes of a chunk; the jump is taken if there are none.
+    fn look_at(&mut self, chunk: i32) -> Option<Jump> {
+        let active = self.active?;
+        self.part.load_active(active, chunk);
+        // A store without lanes has an address all the same.
+        self.asm().mov(PLACE, WAVE);
+        self.asm().k_test(active);
+        Some(self.asm().jump(When::Zero))
+    }
+
+    /// Finds a chunk's place if it is a run; the jump is taken if it is none.
+    fn run(&mut self, chunk: i32, other: &mut Vec<Jump>) -> Jump {
+        let (first, starts, low) = (self.first, self.wrong, self.address[0][chunk as usize]);
+        let ramp = self.ramp(0);
+        self.asm().v(op::VPSUBD, starts, low, Rm::Mem(ramp));
+        self.compare_with_first(starts, first, chunk);
+        let no_run = self.asm().jump(When::NotZero);
+        other.extend(self.find_place(16, first));
+        no_run
+    }
+
+    /// Loads a chunk whose lanes' address is the same.
+    fn same(&mut self, chunk: i32, other: &mut Vec<Jump>) {
+        let (first, low) = (self.first, self.address[0][chunk as usize]);
+        self.compare_with_first(low, first, chunk);
+        other.push(self.asm().jump(When::NotZero));
+        other.extend(self.find_place(1, first));
+        for k in 0..self.access.dwords {
+            let (to, at) = (self.loaded[k][chunk as usize], self.access.place_of(k));
+            self.asm().v1(op::VPBROADCASTD, to, Rm::Mem(Mem::At(PLACE, at)));
+        }
     }
 
     /// The case that a load's lanes are anywhere in the allocation.
@@ -164,11 +192,12 @@ impl<'p, 'a> Lanes<'p, 'a> {
         self.part.fail.extend(outside);
         for chunk in 0..COUNT as usize {
             let (low, result) = (self.address[0][chunk], if chunk == 0 { bad } else { worse });
+            let lanes = self.lanes(chunk as i32);
             self.asm().v(op::VPSUBD, wrong, low, first);
-            self.asm().compare(op::VPCMPUD, result, wrong, limit, GREATER);
+            self.asm().compare_in(op::VPCMPUD, result, lanes, wrong, limit, GREATER);
             self.asm().k(MaskOp::Or, bad, bad, result);
             if let Some(row) = self.address.get(1).map(|rows| rows[chunk]) {
-                self.asm().compare(op::VPCMPD, worse, high, row, NOT_EQUAL);
+                self.asm().compare_in(op::VPCMPD, worse, lanes, high, row, NOT_EQUAL);
                 self.asm().k(MaskOp::Or, bad, bad, worse);
             }
         }
@@ -177,16 +206,28 @@ impl<'p, 'a> Lanes<'p, 'a> {
         for chunk in 0..COUNT as usize {
             let low = self.address[0][chunk];
             self.asm().v(op::VPSUBD, wrong, low, first);
-            self.gather(chunk, PLACE, wrong, 0);
+            let lanes = self.active.map(|_| self.lanes(chunk as i32));
+            self.gather(chunk, PLACE, wrong, 0, lanes);
         }
     }
 
-    /// Loads a chunk's dwords from an address, plus what the lanes have in a register, plus an offset.
-    pub(super) fn gather(&mut self, chunk: usize, base: Gpr, index: Zmm, offset: i32) {
+    /// The lanes of a chunk that matter. K0 stands for all.
+    fn lanes(&mut self, chunk: i32) -> K {
+        let Some(active) = self.active else { return K(0) };
+        self.part.load_active(active, chunk);
+        active
+    }
+
+    /// Loads a chunk's dwords, of some lanes or of all, from an address, plus what the lanes have in a register, plus an
+    /// offset.
+    pub(super) fn gather(&mut self, chunk: usize, base: Gpr, index: Zmm, offset: i32, lanes: Option<K>) {
         let moving = self.bad;
         for k in 0..self.access.dwords {
             let (to, at) = (self.loaded[k][chunk], offset + self.access.place_of(k));
-            self.part.all_lanes(moving);
+            match lanes {
+                Some(lanes) => self.asm().k(MaskOp::And, moving, lanes, lanes),
+                None => self.part.all_lanes(moving),
+            }
             self.asm().gather(to, moving, base, index, at);
         }
     }
@@ -209,17 +250,30 @@ impl<'p, 'a> Lanes<'p, 'a> {
         }
     }
 
-    /// Sets the flags to not zero if a lane of a chunk is not where it should be.
-    fn compare(&mut self, expected: Zmm, low: Zmm, chunk: i32) {
-        let Lanes { bad, worse, .. } = *self;
-        self.asm().compare(op::VPCMPD, bad, low, expected, NOT_EQUAL);
-        if let Some(rows) = self.address.get(1) {
-            let (row, high) = (rows[chunk as usize], self.high);
-            self.asm().v1(op::VPBROADCASTD, high, row);
-            self.asm().compare(op::VPCMPD, worse, high, row, NOT_EQUAL);
+    /// Makes `first` what the first lane of a row has, and sets the flags to not zero if another one of the chunk has
+    /// something else, or another upper half.
+    fn compare_with_first(&mut self, row: Zmm, first: Zmm, chunk: i32) {
+        let Lanes { bad, worse, high, .. } = *self;
+        let lanes = self.active.unwrap_or(K(0));
+        self.first_of(row, first);
+        self.asm().compare_in(op::VPCMPD, bad, lanes, row, first, NOT_EQUAL);
+        if let Some(row) = self.address.get(1).map(|rows| rows[chunk as usize]) {
+            self.first_of(row, high);
+            self.asm().compare_in(op::VPCMPD, worse, lanes, row, high, NOT_EQUAL);
             self.asm().k(MaskOp::Or, bad, bad, worse);
         }
         self.asm().k_test(bad);
+    }
+
+    /// What the first lane of a row has, of those that matter, in all lanes.
+    fn first_of(&mut self, row: Zmm, first: Zmm) {
+        match self.active {
+            Some(active) => {
+                self.asm().compress(first, active, row);
+                self.asm().v1(op::VPBROADCASTD, first, first);
+            }
+            None => self.asm().v1(op::VPBROADCASTD, first, row),
+        }
     }
 
     /// Where so many lanes are; the jumps are taken if they are not all inside of the allocation.
@@ -268,7 +322,7 @@ impl<'p, 'a> Lanes<'p, 'a> {
             let (Mem::At(base, offset), index) = (from, self.wrong) else { unreachable!("it is in memory") };
             let ramp = self.ramp(0);
             self.asm().v1(op::VMOVDQA32, index, Rm::Mem(ramp));
-            return self.gather(chunk as usize, base, index, offset);
+            return self.gather(chunk as usize, base, index, offset, None);
         }
         let Some(([even, odd], other)) = self.orders else {
             for (k, to) in to.into_iter().enumerate() {

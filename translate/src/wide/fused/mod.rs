@@ -7,6 +7,7 @@
 //! is left. Who has given up a few times in a row does so at once for a while. Of accesses whose lanes are thought to count
 //! only the ends of chunks are looked at ([`ends`]).
 
+mod active;
 mod ends;
 mod events;
 mod general;
@@ -65,8 +66,8 @@ pub fn emit(asm: &mut Asm, block: &Block, plan: &Plan, fused: &Fused, unit: &Uni
     let demand = Demand { block: &fused.block, plan: &fused.plan, rank: 0 };
     let registers = Registers::new(asm, demand, None, &schedule, &mut own, Work::Chunk(0));
     let chunk = Chunk { r: registers };
-    let (fail, places, wrong) = (Vec::new(), HashMap::default(), None);
-    let mut part = Part { chunk, fused, first_site: unit.first_site, fail, places, wrong };
+    let (fail, places) = (Vec::new(), HashMap::default());
+    let mut part = Part { chunk, fused, first_site: unit.first_site, fail, places, wrong: None, chunks: None };
     let give_up = part.emit(&general, &layout);
     give_up.into_iter().for_each(|jump| asm.bind(jump));
     general.emit(asm, unit, &layout);
@@ -106,6 +107,8 @@ pub(super) struct Part<'a> {
     places: HashMap<usize, i32>,
     /// Not zero where something has been found that is not as it was thought to be.
     wrong: Option<Zmm>,
+    /// Of a part for any EXEC: which chunk's lanes are taken for each one's.
+    chunks: Option<Zmm>,
 }
 
 impl Part<'_> {
@@ -119,17 +122,21 @@ impl Part<'_> {
     }
 
     /// The jumps are taken where the plan's steps have to be gone through.
-    fn emit(&mut self, general: &General<'_>, frame: &Layout) -> [Jump; 3] {
-        let [low, high] = [0, 4].map(|half| {
-            self.asm().is_ones32(WAVE, EXEC + half);
-            self.asm().jump(When::NotZero)
-        });
+    fn emit(&mut self, general: &General<'_>, frame: &Layout) -> Vec<Jump> {
+        let mut other = Vec::new();
+        if !self.fused.partial {
+            other.extend([0, 4].map(|half| {
+                self.asm().is_ones32(WAVE, EXEC + half);
+                self.asm().jump(When::NotZero)
+            }));
+        }
         let counter = self.counter();
         self.find_sites();
         self.asm().compare8(SITE, counter, PATIENCE);
         self.fail_if(When::Above);
         if self.fused.accesses.iter().any(|access| access.stride.is_some()) {
             self.wrong = Some(self.nothing_wrong());
+            self.chunks = self.fused.partial.then(|| self.chunks_with_lanes());
         }
         while let Some(event) = self.chunk.r.begin() {
             match event {
@@ -138,6 +145,8 @@ impl Part<'_> {
                 Event::Proof => self.fail_if_wrong(),
                 Event::Access(number) => self.access(number),
                 Event::Store(number) => self.store(number),
+                Event::Set(register, value) if self.fused.partial => self.set_active(register, value),
+                Event::Bits(index, value) if self.fused.partial => self.bits_active(index, value),
                 _ => self.chunk.event(event),
             }
             self.chunk.r.next();
@@ -153,7 +162,8 @@ impl Part<'_> {
         }
         self.find_sites();
         self.asm().increment8(SITE, counter);
-        [low, high, self.asm().jump_always()]
+        other.push(self.asm().jump_always());
+        other
     }
 
     /// Where the part's failures are counted, from the unit's sites on: at its first access.
@@ -199,9 +209,12 @@ impl Part<'_> {
         if access.address.iter().all(uniform) {
             return lanes.one_address();
         }
-        let other = lanes.one_run();
-        let mut done = vec![lanes.asm().jump_always()];
-        other.into_iter().for_each(|jump| lanes.asm().bind(jump));
+        let mut done = Vec::new();
+        if !fused.partial {
+            let other = lanes.one_run();
+            done.push(lanes.asm().jump_always());
+            other.into_iter().for_each(|jump| lanes.asm().bind(jump));
+        }
         let other = lanes.runs();
         if access.access.store {
             lanes.part.fail.extend(other);
@@ -258,23 +271,37 @@ impl Part<'_> {
             let first = self.chunk.r.vector(data[0], 0);
             self.asm().load64(PLACE, SCALARS, places + 8 * chunk);
             let to = Mem::At(PLACE, 0);
+            let active = fused.partial.then(|| self.active(chunk));
             let Some(orders) = orders else {
-                self.asm().store_unaligned(to, first);
+                self.store_lanes(to, active, first);
+                active.into_iter().for_each(|mask| self.chunk.r.release_mask(mask));
                 continue;
             };
             let second = self.chunk.r.vector(data[1], 0);
             for (half, order) in orders.into_iter().enumerate() {
                 let both = self.chunk.r.fresh();
+                let mask = active.map(|active| self.mask_of_both(active, order, both));
                 self.asm().v1(op::VMOVDQA32, both, first);
                 self.asm().v(op::VPERMT2D, both, order, second);
-                self.asm().store_unaligned(to.further(CHUNK * half as i32), both);
+                self.store_lanes(to.further(CHUNK * half as i32), mask, both);
+                mask.into_iter().for_each(|mask| self.chunk.r.release_mask(mask));
                 self.chunk.r.release(both);
             }
+            active.into_iter().for_each(|mask| self.chunk.r.release_mask(mask));
+        }
+    }
+
+    /// Stores dwords, of a mask's lanes only if one is given.
+    fn store_lanes(&mut self, to: Mem, mask: Option<K>, from: Zmm) {
+        match mask {
+            Some(mask) => self.asm().store_lanes(to, mask, from),
+            None => self.asm().store_unaligned(to, from),
         }
     }
 
     /// Three or four dwords a lane: these are far apart in memory, and do not overlap.
     fn store_rows(&mut self, data: &[Value], places: i32) {
+        let fused = self.fused;
         let (index, moving) = (self.chunk.r.fresh(), self.chunk.r.fresh_mask());
         let ramp = self.asm().ramp(4 * data.len() as u32);
         self.asm().v1(op::VMOVDQA32, index, Rm::Mem(ramp));
@@ -283,7 +310,10 @@ impl Part<'_> {
             self.asm().load64(PLACE, SCALARS, places + 8 * chunk);
             for value in data {
                 let from = self.chunk.r.vector(*value, 0);
-                self.all_lanes(moving);
+                match fused.partial {
+                    true => self.load_active(moving, chunk),
+                    false => self.all_lanes(moving),
+                }
                 self.asm().scatter(moving, PLACE, index, from);
                 self.asm().add(PLACE, 4);
             }
