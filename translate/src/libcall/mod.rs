@@ -8,6 +8,7 @@
 //! Translated code runs with the guest's MXCSR. Libcalls that do float arithmetic run under the host's (see
 //! [`enter_host_fenv`]); all others do none.
 
+pub mod division;
 mod dpp;
 mod flags;
 pub mod functions;

@@ -34,7 +34,7 @@ macro_rules! row_calls {
         mod forms {
             $(pub mod $name {
                 #[allow(unused_imports, reason = "not every libcall needs the functions")]
-                use crate::libcall::{functions::*, half::*, packed::*, unary::*};
+                use crate::libcall::{division::*, functions::*, half::*, packed::*, unary::*};
                 #[allow(unused_imports, reason = "likewise")]
                 use gcnjit_rt::math;
 
@@ -142,6 +142,12 @@ row_calls! {
     float sub_f16: u32 = (x: u32, y: u32), rules => sub_f16(x, y, rules);
     float mul_f16: u32 = (x: u32, y: u32), rules => mul_f16(x, y, rules);
     float div_fmas_f32: u32 = (a: u32, b: u32, c: u32), rules => div_fmas_f32(a, b, c, rules);
+    bits  div_scale_f32: u32 = (s: u32, y: u32, x: u32), rules => div_scale_f32(s, y, x, rules);
+    bits  div_scale_f64: u64 = (s: u64, y: u64, x: u64), rules => div_scale_f64(s, y, x, rules);
+    bits  div_flag_f32: u32 = (y: u32, x: u32), rules => div_flag_f32(y, x, rules);
+    bits  div_flag_f64: u32 = (y: u64, x: u64), rules => div_flag_f64(y, x, rules);
+    bits  div_fixup_f32: u32 = (q: u32, y: u32, x: u32), rules => div_fixup_f32(q, y, x, rules);
+    bits  div_fixup_f64: u64 = (q: u64, y: u64, x: u64), rules => div_fixup_f64(q, y, x, rules);
     bits  min_f16: u32 = (x: u32, y: u32), rules => extremum_f16(x, y, rules, false);
     bits  max_f16: u32 = (x: u32, y: u32), rules => extremum_f16(x, y, rules, true);
     bits  clamp_f16: u32 = (x: u32), dx10 => clamp_f16(x, dx10 != 0);

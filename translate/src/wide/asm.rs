@@ -90,30 +90,6 @@ pub enum Rm {
     Mem(Mem),
     /// One element for all lanes.
     Broadcast(Mem),
-    /// A register; the operation rounds as it is told to and not as MXCSR says.
-    Rounded(u8, Rounding),
-}
-
-/// How an operation rounds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rounding {
-    /// Towards −∞.
-    Down = 1,
-    /// Towards +∞.
-    Up = 2,
-    /// Towards zero.
-    Zero = 3,
-}
-
-impl Rounding {
-    /// The other way.
-    pub fn opposite(self) -> Rounding {
-        match self {
-            Rounding::Down => Rounding::Up,
-            Rounding::Up => Rounding::Down,
-            Rounding::Zero => Rounding::Zero,
-        }
-    }
 }
 
 impl From<Zmm> for Rm {
@@ -227,6 +203,8 @@ pub struct Asm {
     /// Where the lanes' offsets by so many bytes are.
     ramps: [Option<Mem>; 17],
     uses: Vec<PoolUse>,
+    /// The function that makes rare calls, if there is one (see [`super::rare`]).
+    pub rare_call: Option<usize>,
 }
 
 impl Asm {
@@ -457,18 +435,14 @@ impl Asm {
     #[allow(clippy::too_many_arguments, reason = "the fields of an encoding")]
     fn evex(&mut self, op: Evex, reg: u8, first: u8, rm: Rm, mask: K, zero: bool, imm: Option<u8>) {
         let (x, b) = match rm {
-            Rm::Reg(register) | Rm::Rounded(register, _) => (register >> 4 & 1, register >> 3 & 1),
+            Rm::Reg(register) => (register >> 4 & 1, register >> 3 & 1),
             Rm::Mem(mem) | Rm::Broadcast(mem) => (0, base(mem) >> 3),
         };
         let broadcast = matches!(rm, Rm::Broadcast(_));
-        let (special, length) = match rm {
-            Rm::Rounded(_, rounding) => (true, rounding as u8),
-            _ => (broadcast, 2),
-        };
         let inverted = |bit: u8, place: u8| (bit ^ 1) << place;
         let p0 = inverted(reg >> 3 & 1, 7) | inverted(x, 6) | inverted(b, 5) | inverted(reg >> 4 & 1, 4) | op.map;
         let p1 = u8::from(op.wide) << 7 | (!first & 15) << 3 | 1 << 2 | op.prefix;
-        let p2 = u8::from(zero) << 7 | length << 5 | u8::from(special) << 4 | inverted(first >> 4 & 1, 3) | mask.0;
+        let p2 = u8::from(zero) << 7 | 2 << 5 | u8::from(broadcast) << 4 | inverted(first >> 4 & 1, 3) | mask.0;
         self.code.extend([0x62, p0, p1, p2, op.opcode]);
         let element = if op.wide { 8 } else { 4 };
         let unit = match op.tuple {
@@ -484,7 +458,7 @@ impl Asm {
     fn modrm(&mut self, reg: u8, rm: Rm, unit: i32, imm: Option<u8>) {
         let reg = reg << 3;
         match rm {
-            Rm::Reg(register) | Rm::Rounded(register, _) => self.code.push(0xc0 | reg | register & 7),
+            Rm::Reg(register) => self.code.push(0xc0 | reg | register & 7),
             Rm::Mem(Mem::At(base, offset)) | Rm::Broadcast(Mem::At(base, offset)) => {
                 let base = base as u8 & 7;
                 match i8::try_from(offset / unit) {
@@ -509,7 +483,7 @@ impl Asm {
     /// A VEX instruction on masks.
     fn vex(&mut self, op: Vex, reg: u8, first: u8, rm: Rm, imm: Option<u8>) {
         let b = match rm {
-            Rm::Reg(_) | Rm::Rounded(..) => 0,
+            Rm::Reg(_) => 0,
             Rm::Mem(mem) | Rm::Broadcast(mem) => base(mem) >> 3,
         };
         let p0 = 1 << 7 | 1 << 6 | (b ^ 1) << 5 | op.map;

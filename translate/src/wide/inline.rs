@@ -3,7 +3,8 @@
 //! [`fenv()`] says which. The environment plays the rules that a libcall has in its immediate; where MXCSR has no
 //! counterpart of them, it stays a libcall.
 
-use super::asm::{Evex, Mem, Rm, Rounding, ShiftBy, Zmm, op};
+use super::asm::{Evex, Mem, Rm, ShiftBy, Zmm, op};
+use super::rare::row_of;
 use super::select::Chunk;
 use crate::fenv;
 use crate::lane::{Fenv, Node, Value};
@@ -21,10 +22,11 @@ pub fn fenv(op: RowOp, imm: u32, mode: Mode) -> Option<Fenv> {
         // Lanes of a row are those of a chunk.
         dpp => is_in_rows(imm as u16).then_some(Fenv::Any),
         popcnt | mbcnt => counts_bits().then_some(Fenv::Any),
-        ldexp_f32 | div_fmas_f32 => (imm == fenv::rules(mode.round32(), mode.denormals32())).then_some(Fenv::F32),
+        ldexp_f32 => (imm == fenv::rules(mode.round32(), mode.denormals32())).then_some(Fenv::F32),
         ldexp_f64 => (imm == fenv::rules(mode.round64(), mode.denormals64())).then_some(Fenv::F64),
         frexp_exp_f32 | frexp_mant_f32 => Some(Fenv::F32),
-        f16_to_f32 => Some(Fenv::Any),
+        f16_to_f32 | class_f32 | div_fmas_f32 => Some(Fenv::Any),
+        div_scale_f32 | div_scale_f64 | div_flag_f32 | div_flag_f64 | div_fixup_f32 | div_fixup_f64 => Some(Fenv::Any),
         // The conversion never flushes its results; rounding up or down it would have to flush sources.
         f32_to_f16 => (imm & 8 == 0 && matches!(imm & 3, 0 | 3)).then_some(Fenv::Any),
         _ => None,
@@ -52,15 +54,13 @@ const DEFAULT_NAN: u32 = 0xffc0_0000;
 const EQUAL: u8 = 0;
 const NOT_LESS: u8 = 5;
 pub(super) const NOT_EQUAL: u8 = 4;
-const FLOAT_NOT_EQUAL: u8 = 4;
-const FLOAT_GREATER_OR_EQUAL: u8 = 0x1d;
 
 impl Chunk<'_> {
     /// Computes what the libcall would.
     pub(super) fn inline(&mut self, value: Value, node: &Node) {
         use RowOp::*;
         let imm = (node.imm >> 32) as u32;
-        let result = match RowOp::ALL[(node.imm & 0xffff_ffff) as usize] {
+        let result = match row_of(node) {
             shl | shl64 => return self.shift_lanes(value, node, op::VPSLLVD, op::VPSLLVQ),
             shr | shr64 => return self.shift_lanes(value, node, op::VPSRLVD, op::VPSRLVQ),
             sar | sar64 => return self.shift_lanes(value, node, op::VPSRAVD, op::VPSRAVQ),
@@ -80,8 +80,7 @@ impl Chunk<'_> {
             frexp_mant_f32 => self.mantissa(node, imm & 2 != 0),
             f16_to_f32 => self.widen_half(node, imm & 4 != 0),
             f32_to_f16 => self.narrow_to_half(node, imm),
-            div_fmas_f32 => self.scaled_fma(node, imm),
-            other => unreachable!("{other:?} is a libcall"),
+            _ => return self.usual_or_rare(value, node),
         };
         self.r.define(value, 0, result);
     }
@@ -330,43 +329,5 @@ impl Chunk<'_> {
         self.r.asm.narrow(op::VCVTPS2PH, result, source, Some(rounding));
         self.r.asm.v1(op::VPMOVZXWD, result, result);
         result
-    }
-
-    /// a · b + c, times 2^±64, rounded once: the sum is rounded to odd in f64, so that the second rounding decides. It
-    /// is exact if rounding it up and down gives the same.
-    fn scaled_fma(&mut self, node: &Node, rules: u32) -> Zmm {
-        const DOWN: u32 = 2;
-        let [a, b, c] = node.args.map(|arg| self.quadwords(op::VCVTPS2PD, arg));
-        let exact = if rules & 3 == DOWN { Rounding::Down } else { Rounding::Up };
-        let mut halves = [a[0], a[1]];
-        for half in 0..2 {
-            let (odd, sum, other) = (self.r.fresh(), self.r.fresh(), self.r.fresh());
-            for (to, rounding) in [(odd, Rounding::Zero), (sum, exact), (other, exact.opposite())] {
-                self.r.asm.v1(op::VMOVDQA32, to, c[half]);
-                self.r.asm.v(op::VFMADD231PD, to, a[half], Rm::Rounded(b[half].0, rounding));
-            }
-            self.scale(odd, sum, other, c[half]);
-            halves[half] = odd;
-        }
-        for half in halves {
-            self.r.asm.v1(op::VCVTPD2PS, half, half);
-        }
-        self.r.asm.join(halves[0], halves[0], halves[1]);
-        halves[0]
-    }
-
-    /// The result in `odd`: `sum` if that is exact, else `odd` with an odd significand; up if |c| is at least 2.
-    fn scale(&mut self, odd: Zmm, sum: Zmm, other: Zmm, c: Zmm) {
-        let constants = [1, u64::MAX >> 1, 2.0_f64.to_bits(), (1023 - 64) << 52, (1023 + 64) << 52];
-        let [one, magnitude, two, down, up] = constants.map(|bits: u64| self.r.asm.constant(&bits.to_le_bytes()));
-        let (inexact, large) = (self.r.fresh_mask(), self.r.fresh_mask());
-        self.r.asm.compare(op::VCMPPD, inexact, sum, other, FLOAT_NOT_EQUAL);
-        self.r.asm.v(op::VPORQ, odd, odd, Rm::Broadcast(one));
-        self.r.asm.blend(op::VPBLENDMQ, odd, inexact, sum, odd);
-        self.r.asm.v(op::VPANDQ, other, c, Rm::Broadcast(magnitude));
-        self.r.asm.compare(op::VCMPPD, large, other, Rm::Broadcast(two), FLOAT_GREATER_OR_EQUAL);
-        self.r.asm.v1(op::VPBROADCASTQ, other, Rm::Mem(down));
-        self.r.asm.merge(op::VPBROADCASTQ, other, large, Rm::Mem(up));
-        self.r.asm.v(op::VMULPD, odd, odd, other);
     }
 }

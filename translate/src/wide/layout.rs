@@ -88,6 +88,12 @@ impl Layout {
         -self.bytes
     }
 
+    /// Room for so many bytes, aligned to 64.
+    pub fn room(&mut self, bytes: i32) -> i32 {
+        self.bytes = (self.bytes + bytes + 63) / 64 * 64;
+        -self.bytes
+    }
+
     /// Bytes used.
     pub fn bytes(&self) -> usize {
         self.bytes as usize

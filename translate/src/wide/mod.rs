@@ -16,6 +16,7 @@ mod evex;
 mod fused;
 pub mod inline;
 mod layout;
+mod rare;
 mod registers;
 mod schedule;
 mod select;
@@ -75,6 +76,7 @@ impl Code {
     pub fn assemble(blocks: &[Planned]) -> io::Result<Code> {
         let mut asm = Asm::new();
         let (mut entries, mut fused) = (HashMap::default(), HashMap::default());
+        rare::emit(&mut asm, blocks);
         let accesses = Accesses::emit(&mut asm, blocks);
         let mut first_site = 0;
         for (index, Planned { block, plan, parts }) in blocks.iter().enumerate() {

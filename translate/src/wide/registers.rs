@@ -81,6 +81,8 @@ pub struct Registers<'a> {
     reserved: u32,
     pinned_masks: u8,
     stored: HashMap<Part, i32>,
+    /// Where rare calls have their room.
+    rare_room: Option<i32>,
 }
 
 /// Where a part is in memory.
@@ -117,6 +119,7 @@ impl<'a> Registers<'a> {
             // K0 can't mask an operation.
             pinned_masks: 1,
             stored: HashMap::default(),
+            rare_room: None,
         }
     }
 
@@ -278,6 +281,11 @@ impl<'a> Registers<'a> {
     /// The same for one that [`Registers::fresh_mask`] gave.
     pub fn release_mask(&mut self, register: K) {
         self.pinned_masks &= !(1 << register.0);
+    }
+
+    /// The room of rare calls, of which there is one at a time.
+    pub fn rare_room(&mut self, bytes: i32) -> i32 {
+        *self.rare_room.get_or_insert_with(|| self.layout.room(bytes))
     }
 
     /// Where things are in memory.

@@ -160,6 +160,10 @@ impl Chunk<'_> {
                     self.r.define(value, half, result);
                 }
             }
+            Tile::Blend(mask, plain, call, args) => {
+                let node = Node { args, ..*self.r.demand.node(call) };
+                self.blend_where(value, mask, plain, &node);
+            }
             Tile::Logic(leaves, table) => self.ternary_logic(value, node, leaves, table),
         }
     }
@@ -498,7 +502,7 @@ fn reordered(table: u8, order: [usize; 3]) -> u8 {
 }
 
 /// Registers that a value takes.
-fn halves(ty: Ty) -> usize {
+pub(super) fn halves(ty: Ty) -> usize {
     if ty == Ty::B64 { 2 } else { 1 }
 }
 

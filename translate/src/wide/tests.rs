@@ -1,6 +1,6 @@
 //! What the assembler writes, read by an independent disassembler.
 
-use super::asm::{Asm, Gpr, K, MaskOp, Mem, Rm, Rounding, ShiftBy, When, Zmm, op};
+use super::asm::{Asm, Gpr, K, MaskOp, Mem, Rm, ShiftBy, When, Zmm, op};
 use iced_x86::{Decoder, DecoderOptions, Formatter, NasmFormatter};
 
 /// The instructions of some code, but for the padding and the pool behind it.
@@ -74,8 +74,6 @@ fn operands() {
         asm.v(op::VADDPD, Zmm(1), Zmm(2), Rm::Mem(mem(-0x2000)));
         asm.v(op::VADDPD, Zmm(1), Zmm(2), Rm::Broadcast(Mem::At(Gpr::R8, 16)));
         asm.v(op::VADDPS, Zmm(1), Zmm(2), Rm::Broadcast(Mem::At(Gpr::Rdx, 0x7c)));
-        asm.v(op::VFMADD231PD, Zmm(4), Zmm(5), Rm::Rounded(26, Rounding::Zero));
-        asm.v(op::VFMADD231PD, Zmm(4), Zmm(5), Rm::Rounded(6, Rounding::Up));
         asm.blend(op::VPBLENDMQ, Zmm(20), K(3), Zmm(21), Zmm(22));
         asm.merge(op::VPBROADCASTD, Zmm(20), K(1), Rm::Mem(Mem::At(Gpr::Rcx, 4)));
         asm.clear(op::VMOVDQA32, Zmm(20), K(7), Zmm(8));
@@ -98,8 +96,6 @@ fn operands() {
         "vaddpd zmm1,zmm2,[rdi-2000h]",
         "vaddpd zmm1,zmm2,[r8+10h]{1to8}",
         "vaddps zmm1,zmm2,[rdx+7Ch]{1to16}",
-        "vfmadd231pd zmm4,zmm5,zmm26,{rz-sae}",
-        "vfmadd231pd zmm4,zmm5,zmm6,{ru-sae}",
         "vpblendmq zmm20{k3},zmm21,zmm22",
         "vpbroadcastd zmm20{k1},[rcx+4]",
         "vmovdqa32 zmm20{k7}{z},zmm8",

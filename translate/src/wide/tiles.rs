@@ -2,7 +2,9 @@
 //!
 //! What only a tree uses is absorbed by it and never computed on its own.
 
+use super::rare::row_of;
 use crate::lane::{Block, Node, Op, Shape, Ty, Value};
+use crate::libcall::RowOp;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// A tree of operations.
@@ -13,6 +15,8 @@ pub enum Tile {
     /// A bit of the table for the values' bits: bit 4 × first + 2 × second + third. Where there are two values the last
     /// one is there twice.
     Logic([Value; 3], u8),
+    /// A mask, a value, and a libcall of few lanes: what it returns in those of the mask, the value in others.
+    Blend(Value, Value, Value, [Value; 3]),
 }
 
 /// Tables of the three values themselves.
@@ -25,6 +29,7 @@ impl Tile {
             Tile::Rotate(value, _) => vec![*value],
             Tile::Logic(leaves, _) if leaves[1] == leaves[2] => leaves[..2].to_vec(),
             Tile::Logic(leaves, _) => leaves.to_vec(),
+            Tile::Blend(mask, plain, _, args) => [&[*mask, *plain], &args[..]].concat(),
         }
     }
 }
@@ -41,7 +46,7 @@ impl Tiles {
     /// through what does nothing.
     pub fn find(block: &Block, values: &[Value], roots: &[Value], resolve: impl Fn(Value) -> Value) -> Tiles {
         let mut finder = Finder { block, uses: HashMap::default(), resolve, found: Tiles::default() };
-        if !values.iter().any(|value| is_logic(block.node(*value))) {
+        if !values.iter().any(|value| is_logic(block.node(*value)) || is_rare(block.node(*value))) {
             return finder.found;
         }
         for value in values {
@@ -73,6 +78,11 @@ fn is_logic(node: &Node) -> bool {
     matches!(node.op, Op::And | Op::Or | Op::Xor) && matches!(node.ty, Ty::B32 | Ty::B64) && node.shape == Shape::Lane
 }
 
+/// Whether it is computed only where a mask has a lane.
+fn is_rare(node: &Node) -> bool {
+    node.op == Op::Inline && row_of(node) == RowOp::div_fmas_f32
+}
+
 struct Finder<'a, R> {
     block: &'a Block,
     /// Of each value that is computed.
@@ -89,6 +99,9 @@ impl<R: Fn(Value) -> Value> Finder<'_, R> {
 
     /// Makes a value the root of a tree, if that saves an instruction.
     fn root(&mut self, value: Value) {
+        if self.block.node(value).op == Op::Select {
+            return self.blend(value);
+        }
         if !is_logic(self.block.node(value)) || self.found.absorbs(value) {
             return;
         }
@@ -101,6 +114,16 @@ impl<R: Fn(Value) -> Value> Finder<'_, R> {
             return;
         }
         self.logic(value);
+    }
+
+    /// Takes in what a select takes from a libcall of few lanes.
+    fn blend(&mut self, value: Value) {
+        let [mask, call, plain] = self.block.node(value).args.map(|arg| (self.resolve)(arg));
+        if is_rare(self.block.node(call)) && self.uses.get(&call) == Some(&1) {
+            let args = self.block.node(call).args.map(|arg| (self.resolve)(arg));
+            self.found.tiles.insert(value, Tile::Blend(mask, plain, call, args));
+            self.found.absorbed.insert(call);
+        }
     }
 
     /// How far the value is its source rotated, if it is.

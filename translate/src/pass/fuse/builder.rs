@@ -215,7 +215,8 @@ impl<'a> Builder<'a> {
             let half = self.node(arg);
             half.op == Op::Sgpr && half.imm & 0xff == register as u64 && half.imm >> 32 >= exec.epoch
         };
-        exec.value == Some(node.args[0]) || pair.op == Op::Pack && half(pair.args[0], reg::EXEC) && half(pair.args[1], reg::EXEC + 1)
+        exec.value == Some(node.args[0])
+            || pair.op == Op::Pack && half(pair.args[0], reg::EXEC) && half(pair.args[1], reg::EXEC + 1)
     }
 
     /// A value of the guest's block, here.

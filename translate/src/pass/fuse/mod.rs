@@ -11,9 +11,9 @@
 //! - Stores move their data when all accesses of the part have been checked, and no load comes after one.
 //!
 //! A part has a block of its own: nodes of the guest's block that it needs, with a read of a VGPR that the part has
-//! written replaced by what was written, and what is a matter of EXEC decided: values are those of active lanes. Where EXEC
-//! is thought to be all ones ([`super::exec`]) the part gives up if it is not. Elsewhere it is for any EXEC ([`Fused::partial`]):
-//! what it writes and stores is masked, where its lanes go is a matter of active ones, and nothing else needs to know.
+//! written replaced by what was written, and what is a matter of EXEC decided: values are those of active lanes. It is made for
+//! EXEC all ones and, unless that is what EXEC is thought to be ([`super::exec`]), once more for any ([`Fused::partial`]): what
+//! is written and stored is masked then, where lanes go is a matter of active ones, and nothing else needs to know.
 //!
 //! Where the addresses of lanes are thought to count ([`super::strides`]), a part computes them at the *ends* of chunks only,
 //! the first and the last lane of each, and gives up if what lies between is not what it takes it to be.
@@ -59,7 +59,7 @@ pub struct Fused {
     pub fenv: Option<Fenv>,
     /// The strides of its values.
     pub strides: Vec<Stride>,
-    /// Whether EXEC may be anything; if not, it has to be all ones.
+    /// Whether it is made for other EXECs than all ones too.
     pub partial: bool,
 }
 

@@ -7,7 +7,7 @@ impl Asm {
     /// An instruction on a 64-bit register and another or memory.
     fn integer(&mut self, wide: bool, opcode: u8, reg: Gpr, rm: Rm) {
         let b = match rm {
-            Rm::Reg(register) | Rm::Rounded(register, _) => register >> 3,
+            Rm::Reg(register) => register >> 3,
             Rm::Mem(mem) | Rm::Broadcast(mem) => base(mem) >> 3,
         };
         let reg = reg as u8;

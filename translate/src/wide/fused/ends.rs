@@ -67,7 +67,7 @@ impl<'a> Part<'a> {
         let firsts = [0; 4].map(|_| self.chunk.r.fresh());
         for (chunk, first) in (0..).zip(firsts) {
             let lanes = Mem::At(WAVE, row(register) + CHUNK * chunk);
-            match self.fused.partial {
+            match self.partial {
                 true => self.check_active(chunk, first, lanes, stride),
                 false => self.check_all(first, lanes, stride),
             }

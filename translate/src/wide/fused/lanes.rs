@@ -58,7 +58,7 @@ impl<'p, 'a> Lanes<'p, 'a> {
         let [first, high, wrong, limit] = [0; 4].map(|_| part.chunk.r.fresh());
         let orders = (!access.store && access.is_double()).then(|| (part.load_orders(false), part.chunk.r.fresh()));
         let [bad, worse] = [0; 2].map(|_| part.chunk.r.fresh_mask());
-        let active = fused.partial.then(|| part.chunk.r.fresh_mask());
+        let active = part.partial.then(|| part.chunk.r.fresh_mask());
         Lanes { part, number, access, address: rows, loaded, first, high, wrong, limit, bad, worse, active, orders }
     }
 

@@ -1,9 +1,9 @@
 //! Fused parts ([`crate::pass::fuse`]): their values for all chunks, written out, and their accesses on registers.
 //!
-//! `fn(wave: *mut Wave, slots: *mut Row) -> u32`: not 0 if an access faulted. The code for all lanes gives up before
-//! anything has happened that matters, and the plan's steps are gone through instead ([`general`]): if not all lanes are
-//! active, if not all lanes of an access are in the allocation that it hit last, or if those of a store are neither side by
-//! side nor in runs of sixteen. Loads look for these cases first, then for sixteen lanes that are the same, and gather what
+//! `fn(wave: *mut Wave, slots: *mut Row) -> u32`: not 0 if an access faulted. There is code for all lanes and mostly some for
+//! active ones only ([`active`]), which give up before anything has happened that matters, and the plan's steps are gone
+//! through instead ([`general`]): if not all lanes of an access are in the allocation that it hit last, or if those of a
+//! store are neither side by side nor in runs of sixteen. Loads look for these cases first, then for sixteen lanes that are the same, and gather what
 //! is left. Who has given up a few times in a row does so at once for a while. Of accesses whose lanes are thought to count
 //! only the ends of chunks are looked at ([`ends`]).
 
@@ -62,17 +62,25 @@ pub fn emit(asm: &mut Asm, block: &Block, plan: &Plan, fused: &Fused, unit: &Uni
     let mut own = layout_of_values(fused, &layout);
     let offset = asm.function();
     asm.mov(SCALARS, Gpr::Rsi);
+    let not_all = [0, 4].map(|half| {
+        asm.is_ones32(WAVE, EXEC + half);
+        asm.jump(When::NotZero)
+    });
     let schedule = events::schedule(fused);
-    let demand = Demand { block: &fused.block, plan: &fused.plan, rank: 0 };
-    let registers = Registers::new(asm, demand, None, &schedule, &mut own, Work::Chunk(0));
-    let chunk = Chunk { r: registers };
-    let (fail, places) = (Vec::new(), HashMap::default());
-    let mut part = Part { chunk, fused, first_site: unit.first_site, fail, places, wrong: None, chunks: None };
-    let give_up = part.emit(&general, &layout);
+    let mut version = |asm: &mut Asm, partial| {
+        let demand = Demand { block: &fused.block, plan: &fused.plan, rank: 0 };
+        let registers = Registers::new(asm, demand, None, &schedule, &mut own, Work::Chunk(0));
+        Part::new(Chunk { r: registers }, fused, unit.first_site, partial).emit(&general, &layout)
+    };
+    let mut give_up = vec![version(asm, false)];
+    not_all.into_iter().for_each(|jump| asm.bind(jump));
+    if fused.partial {
+        give_up.push(version(asm, true));
+    }
     give_up.into_iter().for_each(|jump| asm.bind(jump));
     general.emit(asm, unit, &layout);
     layout.cover(&own);
-    Entry { offset, layout, versions: 1 + general.versions }
+    Entry { offset, layout, versions: 1 + usize::from(fused.partial) + general.versions }
 }
 
 /// The frame of a part: what it reads, whichever way it goes, and room for its bits.
@@ -100,6 +108,8 @@ fn layout_of_values(fused: &Fused, frame: &Layout) -> Layout {
 pub(super) struct Part<'a> {
     chunk: Chunk<'a>,
     fused: &'a Fused,
+    /// Whether it is for any EXEC.
+    partial: bool,
     first_site: usize,
     /// Jumps to where it gives up.
     fail: Vec<Jump>,
@@ -111,7 +121,12 @@ pub(super) struct Part<'a> {
     chunks: Option<Zmm>,
 }
 
-impl Part<'_> {
+impl<'a> Part<'a> {
+    fn new(chunk: Chunk<'a>, fused: &'a Fused, first_site: usize, partial: bool) -> Self {
+        let (fail, places) = (Vec::new(), HashMap::default());
+        Part { chunk, fused, partial, first_site, fail, places, wrong: None, chunks: None }
+    }
+
     fn asm(&mut self) -> &mut Asm {
         self.chunk.r.asm
     }
@@ -121,22 +136,15 @@ impl Part<'_> {
         self.fail.push(jump);
     }
 
-    /// The jumps are taken where the plan's steps have to be gone through.
-    fn emit(&mut self, general: &General<'_>, frame: &Layout) -> Vec<Jump> {
-        let mut other = Vec::new();
-        if !self.fused.partial {
-            other.extend([0, 4].map(|half| {
-                self.asm().is_ones32(WAVE, EXEC + half);
-                self.asm().jump(When::NotZero)
-            }));
-        }
+    /// The jump is taken where the plan's steps have to be gone through.
+    fn emit(mut self, general: &General<'_>, frame: &Layout) -> Jump {
         let counter = self.counter();
         self.find_sites();
         self.asm().compare8(SITE, counter, PATIENCE);
         self.fail_if(When::Above);
         if self.fused.accesses.iter().any(|access| access.stride.is_some()) {
             self.wrong = Some(self.nothing_wrong());
-            self.chunks = self.fused.partial.then(|| self.chunks_with_lanes());
+            self.chunks = self.partial.then(|| self.chunks_with_lanes());
         }
         while let Some(event) = self.chunk.r.begin() {
             match event {
@@ -145,8 +153,8 @@ impl Part<'_> {
                 Event::Proof => self.fail_if_wrong(),
                 Event::Access(number) => self.access(number),
                 Event::Store(number) => self.store(number),
-                Event::Set(register, value) if self.fused.partial => self.set_active(register, value),
-                Event::Bits(index, value) if self.fused.partial => self.bits_active(index, value),
+                Event::Set(register, value) if self.partial => self.set_active(register, value),
+                Event::Bits(index, value) if self.partial => self.bits_active(index, value),
                 _ => self.chunk.event(event),
             }
             self.chunk.r.next();
@@ -162,8 +170,7 @@ impl Part<'_> {
         }
         self.find_sites();
         self.asm().increment8(SITE, counter);
-        other.push(self.asm().jump_always());
-        other
+        self.asm().jump_always()
     }
 
     /// Where the part's failures are counted, from the unit's sites on: at its first access.
@@ -205,12 +212,13 @@ impl Part<'_> {
             self.places.insert(number, room);
         }
         let uniform = |value: &Value| fused.block.node(*value).shape == Shape::Uniform;
+        let partial = self.partial;
         let mut lanes = Lanes::of_chunks(self, number);
         if access.address.iter().all(uniform) {
             return lanes.one_address();
         }
         let mut done = Vec::new();
-        if !fused.partial {
+        if !partial {
             let other = lanes.one_run();
             done.push(lanes.asm().jump_always());
             other.into_iter().for_each(|jump| lanes.asm().bind(jump));
@@ -271,7 +279,7 @@ impl Part<'_> {
             let first = self.chunk.r.vector(data[0], 0);
             self.asm().load64(PLACE, SCALARS, places + 8 * chunk);
             let to = Mem::At(PLACE, 0);
-            let active = fused.partial.then(|| self.active(chunk));
+            let active = self.partial.then(|| self.active(chunk));
             let Some(orders) = orders else {
                 self.store_lanes(to, active, first);
                 active.into_iter().for_each(|mask| self.chunk.r.release_mask(mask));
@@ -301,7 +309,6 @@ impl Part<'_> {
 
     /// Three or four dwords a lane: these are far apart in memory, and do not overlap.
     fn store_rows(&mut self, data: &[Value], places: i32) {
-        let fused = self.fused;
         let (index, moving) = (self.chunk.r.fresh(), self.chunk.r.fresh_mask());
         let ramp = self.asm().ramp(4 * data.len() as u32);
         self.asm().v1(op::VMOVDQA32, index, Rm::Mem(ramp));
@@ -310,7 +317,7 @@ impl Part<'_> {
             self.asm().load64(PLACE, SCALARS, places + 8 * chunk);
             for value in data {
                 let from = self.chunk.r.vector(*value, 0);
-                match fused.partial {
+                match self.partial {
                     true => self.load_active(moving, chunk),
                     false => self.all_lanes(moving),
                 }
