@@ -7,7 +7,7 @@
 use super::Part;
 use crate::lane::Value;
 use crate::wide::access::EXEC;
-use crate::wide::asm::{K, MaskOp, Mem, Rm, Zmm, op};
+use crate::wide::asm::{Jump, K, MaskOp, Mem, Rm, When, Zmm, op};
 
 impl Part<'_> {
     /// The active lanes of a chunk.
@@ -19,6 +19,13 @@ impl Part<'_> {
 
     pub(super) fn load_active(&mut self, mask: K, chunk: i32) {
         self.asm().k_load(mask, Mem::At(super::WAVE, EXEC + 2 * chunk));
+    }
+
+    /// Loads the active lanes of a chunk; the jump is taken if there are none.
+    pub(super) fn skip_if_none(&mut self, active: K, chunk: i32) -> Jump {
+        self.load_active(active, chunk);
+        self.asm().k_test(active);
+        self.asm().jump(When::Zero)
     }
 
     /// Writes the active lanes of a VGPR.
@@ -37,17 +44,6 @@ impl Part<'_> {
         let mask = self.chunk.r.mask(value);
         self.asm().k(MaskOp::And, active, active, mask);
         self.chunk.write_bits(index, active);
-    }
-
-    /// The mask of two dwords a lane that an order has put side by side.
-    pub(super) fn mask_of_both(&mut self, lanes: K, order: Zmm, room: Zmm) -> K {
-        let (signs, mask) = (self.chunk.r.fresh(), self.chunk.r.fresh_mask());
-        self.asm().signs_of_mask(signs, lanes);
-        self.asm().v1(op::VMOVDQA32, room, signs);
-        self.asm().v(op::VPERMT2D, room, order, signs);
-        self.asm().mask_of_signs(mask, room);
-        self.chunk.r.release(signs);
-        mask
     }
 
     /// For each of four chunks itself, or the first one with active lanes if it has none; again and again.

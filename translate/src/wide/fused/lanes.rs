@@ -18,18 +18,18 @@ pub(super) struct Lanes<'p, 'a> {
     pub(super) number: usize,
     pub(super) access: &'a LaneMove,
     /// Halves of the address, by chunk.
-    address: Vec<[Zmm; 4]>,
+    pub(super) address: Vec<[Zmm; 4]>,
     /// What is loaded, by chunk; nothing of stores.
     pub(super) loaded: Vec<[Zmm; 4]>,
     pub(super) first: Zmm,
     pub(super) high: Zmm,
-    wrong: Zmm,
+    pub(super) wrong: Zmm,
     pub(super) limit: Zmm,
     /// Lanes that are not where they should be, and more of them.
     pub(super) bad: K,
     pub(super) worse: K,
     /// In a part for any EXEC, the active lanes of a chunk that is looked at.
-    active: Option<K>,
+    pub(super) active: Option<K>,
     /// Orders of dwords, and room, for loads of two side by side.
     orders: Option<([Zmm; 2], Zmm)>,
 }
@@ -143,11 +143,9 @@ impl<'p, 'a> Lanes<'p, 'a> {
     /// Begins to look at the active lanes of a chunk; the jump is taken if there are none.
     fn look_at(&mut self, chunk: i32) -> Option<Jump> {
         let active = self.active?;
-        self.part.load_active(active, chunk);
         // A store without lanes has an address all the same.
         self.asm().mov(PLACE, WAVE);
-        self.asm().k_test(active);
-        Some(self.asm().jump(When::Zero))
+        Some(self.part.skip_if_none(active, chunk))
     }
 
     /// Finds a chunk's place if it is a run; the jump is taken if it is none.
@@ -175,6 +173,19 @@ impl<'p, 'a> Lanes<'p, 'a> {
 
     /// The case that a load's lanes are anywhere in the allocation.
     pub(super) fn spread(&mut self) {
+        self.find_spread();
+        let (first, index) = (self.first, self.wrong);
+        for chunk in 0..COUNT as usize {
+            let low = self.address[0][chunk];
+            let none = self.active.map(|active| self.part.skip_if_none(active, chunk as i32));
+            self.asm().v(op::VPSUBD, index, low, first);
+            self.gather(chunk, PLACE, index, 0, self.active);
+            none.into_iter().for_each(|jump| self.asm().bind(jump));
+        }
+    }
+
+    /// Checks that all lanes are in the allocation. Indices count from the low half `first`, and from `PLACE`.
+    pub(super) fn find_spread(&mut self) {
         let Lanes { first, wrong, limit, high, access, bad, worse, .. } = *self;
         let window = Window {
             site: (SITE, self.part.at(self.number)),
@@ -203,12 +214,6 @@ impl<'p, 'a> Lanes<'p, 'a> {
         }
         self.asm().k_test(bad);
         self.part.fail_if(When::NotZero);
-        for chunk in 0..COUNT as usize {
-            let low = self.address[0][chunk];
-            self.asm().v(op::VPSUBD, wrong, low, first);
-            let lanes = self.active.map(|_| self.lanes(chunk as i32));
-            self.gather(chunk, PLACE, wrong, 0, lanes);
-        }
     }
 
     /// The lanes of a chunk that matter. K0 stands for all.

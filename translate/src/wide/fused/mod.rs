@@ -2,9 +2,9 @@
 //!
 //! `fn(wave: *mut Wave, slots: *mut Row) -> u32`: not 0 if an access faulted. There is code for all lanes and mostly some for
 //! active ones only ([`active`]), which give up before anything has happened that matters, and the plan's steps are gone
-//! through instead ([`general`]): if not all lanes of an access are in the allocation that it hit last, or if those of a
-//! store are neither side by side nor in runs of sixteen. Loads look for these cases first, then for sixteen lanes that are the same, and gather what
-//! is left. Who has given up a few times in a row does so at once for a while. Of accesses whose lanes are thought to count
+//! through instead ([`general`]): if not all lanes of an access are in the allocation that it hit last. An access looks for
+//! lanes that are side by side first, then for runs of sixteen and, if it is a load, for sixteen that are the same; what is
+//! left is gathered or scattered. Who has given up a few times in a row does so at once for a while. Of accesses whose lanes are thought to count
 //! only the ends of chunks are looked at ([`ends`]).
 
 mod active;
@@ -12,9 +12,10 @@ mod ends;
 mod events;
 mod general;
 mod lanes;
+mod stores;
 
-use super::access::{COUNT, EXEC, PATIENCE, orders};
-use super::asm::{Asm, Gpr, Jump, K, MaskOp, Mem, Rm, When, Zmm, op};
+use super::access::{EXEC, PATIENCE, orders};
+use super::asm::{Asm, Gpr, Jump, K, MaskOp, Rm, When, Zmm, op};
 use super::registers::{ENDS, Registers, Work};
 use super::schedule::Event;
 use super::select::Chunk;
@@ -23,7 +24,7 @@ use crate::access::{Base, Site};
 use crate::jit::Context;
 use crate::lane::{Block, Op, Shape, Value};
 use crate::pass::demand::Demand;
-use crate::pass::fuse::{Fused, FusedAccess};
+use crate::pass::fuse::Fused;
 use crate::pass::segment::Plan;
 use gcnjit_rt::Wave;
 use gcnjit_rt::wave::reg;
@@ -31,6 +32,7 @@ use general::General;
 use lanes::Lanes;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::mem::{offset_of, size_of};
+use stores::Spread;
 
 /// The site of an access, the size of its allocation, and how far into it the first byte of what is checked may be.
 const SITE: Gpr = Gpr::R8;
@@ -113,8 +115,10 @@ pub(super) struct Part<'a> {
     first_site: usize,
     /// Jumps to where it gives up.
     fail: Vec<Jump>,
-    /// Of checked stores, where their chunks' addresses are kept.
+    /// Of checked accesses, where their chunks' addresses are kept.
     places: HashMap<usize, i32>,
+    /// The same of stores whose lanes may be anywhere.
+    spread: HashMap<usize, Spread>,
     /// Not zero where something has been found that is not as it was thought to be.
     wrong: Option<Zmm>,
     /// Of a part for any EXEC: which chunk's lanes are taken for each one's.
@@ -123,8 +127,8 @@ pub(super) struct Part<'a> {
 
 impl<'a> Part<'a> {
     fn new(chunk: Chunk<'a>, fused: &'a Fused, first_site: usize, partial: bool) -> Self {
-        let (fail, places) = (Vec::new(), HashMap::default());
-        Part { chunk, fused, partial, first_site, fail, places, wrong: None, chunks: None }
+        let (fail, places, spread) = (Vec::new(), HashMap::default(), HashMap::default());
+        Part { chunk, fused, partial, first_site, fail, places, spread, wrong: None, chunks: None }
     }
 
     fn asm(&mut self) -> &mut Asm {
@@ -208,8 +212,7 @@ impl<'a> Part<'a> {
         }
         self.check_site(number);
         if access.access.store {
-            let room = self.chunk.r.layout_mut().spill(8 * COUNT);
-            self.places.insert(number, room);
+            self.begin_store(number);
         }
         let uniform = |value: &Value| fused.block.node(*value).shape == Shape::Uniform;
         let partial = self.partial;
@@ -224,12 +227,15 @@ impl<'a> Part<'a> {
             other.into_iter().for_each(|jump| lanes.asm().bind(jump));
         }
         let other = lanes.runs();
-        if access.access.store {
+        if access.access.store && access.access.dwords > 2 {
             lanes.part.fail.extend(other);
         } else {
             done.push(lanes.asm().jump_always());
             other.into_iter().for_each(|jump| lanes.asm().bind(jump));
-            lanes.spread();
+            match access.access.store {
+                true => lanes.spread_store(),
+                false => lanes.spread(),
+            }
         }
         done.into_iter().for_each(|jump| lanes.asm().bind(jump));
         lanes.define();
@@ -262,68 +268,6 @@ impl<'a> Part<'a> {
         match self.fused.accesses[number].access.base {
             Base::Lds { .. } => offset_of!(Context<'_>, lds) as i32,
             _ => self.site_offset(number),
-        }
-    }
-
-    /// Moves the data of a store that has been checked.
-    fn store(&mut self, number: usize) {
-        let fused = self.fused;
-        let FusedAccess { access, data, .. } = &fused.accesses[number];
-        let places = self.places[&number];
-        if access.dwords > 2 {
-            return self.store_rows(data, places);
-        }
-        let orders = (access.dwords == 2).then(|| self.load_orders(true));
-        for chunk in 0..COUNT {
-            self.chunk.r.work = Work::Chunk(chunk);
-            let first = self.chunk.r.vector(data[0], 0);
-            self.asm().load64(PLACE, SCALARS, places + 8 * chunk);
-            let to = Mem::At(PLACE, 0);
-            let active = self.partial.then(|| self.active(chunk));
-            let Some(orders) = orders else {
-                self.store_lanes(to, active, first);
-                active.into_iter().for_each(|mask| self.chunk.r.release_mask(mask));
-                continue;
-            };
-            let second = self.chunk.r.vector(data[1], 0);
-            for (half, order) in orders.into_iter().enumerate() {
-                let both = self.chunk.r.fresh();
-                let mask = active.map(|active| self.mask_of_both(active, order, both));
-                self.asm().v1(op::VMOVDQA32, both, first);
-                self.asm().v(op::VPERMT2D, both, order, second);
-                self.store_lanes(to.further(CHUNK * half as i32), mask, both);
-                mask.into_iter().for_each(|mask| self.chunk.r.release_mask(mask));
-                self.chunk.r.release(both);
-            }
-            active.into_iter().for_each(|mask| self.chunk.r.release_mask(mask));
-        }
-    }
-
-    /// Stores dwords, of a mask's lanes only if one is given.
-    fn store_lanes(&mut self, to: Mem, mask: Option<K>, from: Zmm) {
-        match mask {
-            Some(mask) => self.asm().store_lanes(to, mask, from),
-            None => self.asm().store_unaligned(to, from),
-        }
-    }
-
-    /// Three or four dwords a lane: these are far apart in memory, and do not overlap.
-    fn store_rows(&mut self, data: &[Value], places: i32) {
-        let (index, moving) = (self.chunk.r.fresh(), self.chunk.r.fresh_mask());
-        let ramp = self.asm().ramp(4 * data.len() as u32);
-        self.asm().v1(op::VMOVDQA32, index, Rm::Mem(ramp));
-        for chunk in 0..COUNT {
-            self.chunk.r.work = Work::Chunk(chunk);
-            self.asm().load64(PLACE, SCALARS, places + 8 * chunk);
-            for value in data {
-                let from = self.chunk.r.vector(*value, 0);
-                match self.partial {
-                    true => self.load_active(moving, chunk),
-                    false => self.all_lanes(moving),
-                }
-                self.asm().scatter(moving, PLACE, index, from);
-                self.asm().add(PLACE, 4);
-            }
         }
     }
 

@@ -1,0 +1,201 @@
+//! The stores of a fused part: checks of those that are no runs, and moving what is in registers to where it has been
+//! checked that it may go.
+//!
+//! Where a store goes is kept in the frame until then: where its chunks begin, if they are runs; else what indices count
+//! from, and these ([`Spread`]).
+
+use super::lanes::Lanes;
+use super::{CHUNK, LOW, PLACE, Part, SCALARS};
+use crate::lane::Value;
+use crate::pass::fuse::FusedAccess;
+use crate::wide::access::COUNT;
+use crate::wide::asm::{K, Mem, Rm, When, Zmm, op};
+use crate::wide::registers::Work;
+
+/// Where a store's lanes are if they are no runs: a row of indices, and behind it whether these are used.
+#[derive(Clone, Copy)]
+pub(super) struct Spread(i32);
+
+impl Spread {
+    const BYTES: i32 = CHUNK * COUNT + 8;
+
+    fn indices(self, chunk: i32) -> Mem {
+        Mem::At(SCALARS, self.0 + CHUNK * chunk)
+    }
+
+    fn is_used(self) -> i32 {
+        self.0 + CHUNK * COUNT
+    }
+}
+
+/// Registers for moving data that are assigned before the code parts.
+struct Temporaries {
+    index: Zmm,
+    vectors: [Zmm; 2],
+    moving: K,
+    active: K,
+    /// Orders of dwords for lanes of two.
+    orders: Option<[Zmm; 2]>,
+}
+
+impl Part<'_> {
+    /// Makes room for where a store goes that has no stride. Of more than two dwords a lane, only runs are stored: scattering
+    /// them one by one takes longer than moving whole lanes.
+    pub(super) fn begin_store(&mut self, number: usize) {
+        let layout = self.chunk.r.layout_mut();
+        self.places.insert(number, layout.spill(8 * COUNT));
+        if self.fused.accesses[number].access.dwords <= 2 {
+            let spread = Spread(layout.room(Spread::BYTES));
+            self.spread.insert(number, spread);
+            self.asm().mov_imm(LOW, 0);
+            self.asm().store64(SCALARS, spread.is_used(), LOW);
+        }
+    }
+
+    /// Moves the data of a store that has been checked.
+    pub(super) fn store(&mut self, number: usize) {
+        let fused = self.fused;
+        let FusedAccess { access, data, .. } = &fused.accesses[number];
+        let spread = self.spread.get(&number).copied();
+        if spread.is_some() {
+            // All registers are assigned before the code parts.
+            for chunk in 0..COUNT {
+                self.data(data, chunk);
+            }
+        }
+        let [index, first, second] = [0; 3].map(|_| self.chunk.r.fresh());
+        let [moving, active] = [0; 2].map(|_| self.chunk.r.fresh_mask());
+        let orders = (access.dwords == 2).then(|| self.load_orders(true));
+        let with = Temporaries { index, vectors: [first, second], moving, active, orders };
+        let Some(spread) = spread else { return self.store_runs(number, &with) };
+        self.asm().load64(LOW, SCALARS, spread.is_used());
+        self.asm().or_register(LOW, LOW);
+        let anywhere = self.asm().jump(When::NotZero);
+        self.store_runs(number, &with);
+        let done = self.asm().jump_always();
+        self.asm().bind(anywhere);
+        self.store_anywhere(number, spread, &with);
+        self.asm().bind(done);
+    }
+
+    /// A chunk of what is stored.
+    fn data(&mut self, data: &[Value], chunk: i32) -> Vec<Zmm> {
+        self.chunk.r.work = Work::Chunk(chunk);
+        data.iter().map(|value| self.chunk.r.vector(*value, 0)).collect()
+    }
+
+    /// Stores chunks whose lanes are side by side.
+    fn store_runs(&mut self, number: usize, with: &Temporaries) {
+        let fused = self.fused;
+        let data = &fused.accesses[number].data;
+        let places = self.places[&number];
+        for chunk in 0..COUNT {
+            let data = self.data(data, chunk);
+            self.asm().load64(PLACE, SCALARS, places + 8 * chunk);
+            if self.partial {
+                self.load_active(with.active, chunk);
+            }
+            match *data {
+                [dwords] => self.store_lanes(Mem::At(PLACE, 0), with.active, dwords),
+                [first, second] => self.store_pairs(first, second, with),
+                _ => {
+                    let ramp = self.asm().ramp(4 * data.len() as u32);
+                    self.asm().v1(op::VMOVDQA32, with.index, Rm::Mem(ramp));
+                    self.scatter(&data, chunk, with);
+                }
+            }
+        }
+    }
+
+    /// Stores dwords at `to`, of active lanes only in a part for any EXEC.
+    fn store_lanes(&mut self, to: Mem, active: K, from: Zmm) {
+        match self.partial {
+            true => self.asm().store_lanes(to, active, from),
+            false => self.asm().store_unaligned(to, from),
+        }
+    }
+
+    /// Stores two dwords a lane, side by side, from `PLACE` on.
+    fn store_pairs(&mut self, first: Zmm, second: Zmm, with: &Temporaries) {
+        let [both, signs] = with.vectors;
+        for (half, order) in (0..).zip(with.orders.expect("there are two dwords")) {
+            if self.partial {
+                self.asm().signs_of_mask(signs, with.active);
+                self.asm().v1(op::VMOVDQA32, both, signs);
+                self.asm().v(op::VPERMT2D, both, order, signs);
+                self.asm().mask_of_signs(with.moving, both);
+            }
+            self.asm().v1(op::VMOVDQA32, both, first);
+            self.asm().v(op::VPERMT2D, both, order, second);
+            self.store_lanes(Mem::At(PLACE, CHUNK * half), with.moving, both);
+        }
+    }
+
+    /// Stores the dwords of lanes that do not overlap, or have one each, by indices from `PLACE` on, which is changed.
+    fn scatter(&mut self, data: &[Zmm], chunk: i32, with: &Temporaries) {
+        for dwords in data {
+            self.begin_moving(with.moving, chunk);
+            self.asm().scatter(with.moving, PLACE, with.index, *dwords);
+            self.asm().add(PLACE, 4);
+        }
+    }
+
+    /// Sets the mask that gathers and scatters clear.
+    fn begin_moving(&mut self, moving: K, chunk: i32) {
+        match self.partial {
+            true => self.load_active(moving, chunk),
+            false => self.all_lanes(moving),
+        }
+    }
+
+    /// Stores lanes that are anywhere. Where they overlap the last one counts, which the manual promises of VPSCATTERDD and
+    /// VPSCATTERDQ.
+    fn store_anywhere(&mut self, number: usize, spread: Spread, with: &Temporaries) {
+        let fused = self.fused;
+        let data = &fused.accesses[number].data;
+        let places = self.places[&number];
+        for chunk in 0..COUNT {
+            let data = self.data(data, chunk);
+            let none = self.partial.then(|| self.skip_if_none(with.active, chunk));
+            self.asm().load64(PLACE, SCALARS, places);
+            self.asm().v1(op::VMOVDQA32, with.index, Rm::Mem(spread.indices(chunk)));
+            match *data {
+                [first, second] => self.scatter_pairs(first, second, chunk, with),
+                _ => self.scatter(&data, chunk, with),
+            }
+            none.into_iter().for_each(|jump| self.asm().bind(jump));
+        }
+    }
+
+    fn scatter_pairs(&mut self, first: Zmm, second: Zmm, chunk: i32, with: &Temporaries) {
+        let both = with.vectors[0];
+        for (half, order) in with.orders.expect("there are two dwords").into_iter().enumerate() {
+            self.begin_moving(with.moving, chunk);
+            if half > 0 {
+                self.asm().upper(with.index, with.index);
+                self.asm().k_upper(with.moving, with.moving);
+            }
+            self.asm().v1(op::VMOVDQA32, both, first);
+            self.asm().v(op::VPERMT2D, both, order, second);
+            self.asm().scatter_pairs(with.moving, PLACE, with.index, both);
+        }
+    }
+}
+
+impl Lanes<'_, '_> {
+    /// The case that a store's lanes are anywhere in the allocation.
+    pub(super) fn spread_store(&mut self) {
+        self.find_spread();
+        let (first, index) = (self.first, self.wrong);
+        let spread = self.part.spread[&self.number];
+        let places = self.part.places[&self.number];
+        self.asm().store64(SCALARS, places, PLACE);
+        for chunk in 0..COUNT {
+            let low = self.address[0][chunk as usize];
+            self.asm().v(op::VPSUBD, index, low, first);
+            self.asm().store(spread.indices(chunk), index);
+        }
+        self.asm().mov_imm(LOW, 1);
+        self.asm().store64(SCALARS, spread.is_used(), LOW);
+    }
+}
