@@ -8,6 +8,7 @@ use gcnjit_rt::export::{Given, Recorder, Sink};
 use gcnjit_rt::image::BorderColors;
 use gcnjit_rt::memory::Piece;
 use gcnjit_rt::order::Order;
+use gcnjit_rt::wave::{LANES, reg};
 use gcnjit_rt::{Cause, Engine, Env, Memory, MemoryError, RegisterFile, Stop, Trap, View, Wave, gds::Gds, lds::Lds};
 use gcnjit_translate::Jit;
 use std::collections::HashMap;
@@ -244,12 +245,18 @@ impl Bench {
         self.run_from(case, engine, worker, view, |_, _, _| ())
     }
 
-    /// The same, but for VGPRs that the engine says are not read before they are written: they start with noise.
+    /// The same, but for registers that the engine says are not read before they are written: they start with noise.
     fn run_spoilt<E: Engine>(&self, case: &Case, engine: &E, worker: &mut E::Worker, view: &View) -> Outcome {
         self.run_from(case, engine, worker, view, |worker, wave, env| {
             let read = engine.read_first(worker, wave, env);
-            for (register, row) in (0..=255).zip(&mut wave.vgpr).filter(|(register, _)| !read.has(*register)) {
-                *row = std::array::from_fn(|lane| 0x9e37_79b9_u32.wrapping_mul(lane as u32 * 256 + register as u32));
+            let noise =
+                |register: u8, lane: usize| 0x9e37_79b9_u32.wrapping_mul(lane as u32 * 256 + u32::from(register));
+            for (register, row) in (0..=255).zip(&mut wave.vgpr).filter(|(register, _)| !read.has_vgpr(*register)) {
+                *row = std::array::from_fn(|lane| noise(register, lane));
+            }
+            let scalars = (0..reg::EXEC as u8).zip(&mut wave.sgpr);
+            for (register, value) in scalars.filter(|(register, _)| !read.has_sgpr(*register)) {
+                *value = noise(register, LANES);
             }
         })
     }

@@ -9,7 +9,7 @@ use crate::lds::Lds;
 use crate::memory::View;
 use crate::order::Order;
 use crate::register_file::RegisterFile;
-use crate::rows::VgprSet;
+use crate::rows::RegisterSet;
 use crate::wave::Wave;
 use gcnjit_isa::Target;
 use std::sync::atomic::AtomicBool;
@@ -76,16 +76,16 @@ pub enum WaitFor {
 
 /// An executor of waves. `Worker` is what one thread keeps between waves.
 pub trait Engine: Sync {
-    /// Per-thread state.
+    /// Per-thread state, for waves of one dispatch: in [`Env`] only the LDS is another from work-group to work-group.
     type Worker: Send;
 
     /// Makes the state for a thread.
     fn worker(&self) -> Self::Worker;
 
-    /// The VGPRs that waves may read, or show to somebody, before they write them, if they start where `wave` is. A
-    /// dispatch need not fill others when it starts waves there.
-    fn read_first(&self, _worker: &mut Self::Worker, _wave: &Wave, _env: &Env<'_>) -> VgprSet {
-        VgprSet::ALL
+    /// The registers that waves may read, or show to somebody, before they write them, if they start where `wave` is. A
+    /// dispatch need not fill others when it starts waves there, but always sets EXEC.
+    fn read_first(&self, _worker: &mut Self::Worker, _wave: &Wave, _env: &Env<'_>) -> RegisterSet {
+        RegisterSet::ALL
     }
 
     /// Runs `wave` from its `pc` until it stops. After an error the wave's program counter and vector registers are

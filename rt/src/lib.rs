@@ -41,6 +41,6 @@ pub use hardware::Hardware;
 pub use kernarg::{ArgError, Kernarg, Value};
 pub use memory::{Allocation, Cursor, Memory, MemoryError, View};
 pub use register_file::RegisterFile;
-pub use rows::VgprSet;
+pub use rows::RegisterSet;
 pub use shader::{ShaderError, ShaderLaunch, ShaderWave};
 pub use wave::{Denormals, LANES, Mode, Round, Row, Wave};

@@ -3,38 +3,70 @@
 
 use crate::wave::{LANES, Row, Wave};
 
-/// A set of VGPRs, a bit each.
+/// A set of registers, a bit each: scalar ones by operand code, and VGPRs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct VgprSet(pub [u128; 2]);
+pub struct RegisterSet {
+    /// The scalar ones.
+    pub sgprs: u128,
+    /// VGPRs, 128 a word.
+    pub vgprs: [u128; 2],
+}
 
-impl VgprSet {
+impl RegisterSet {
     /// All that there are.
-    pub const ALL: VgprSet = VgprSet([u128::MAX; 2]);
+    pub const ALL: RegisterSet = RegisterSet { sgprs: u128::MAX, vgprs: [u128::MAX; 2] };
 
-    /// Whether it has the register.
-    pub fn has(self, register: u8) -> bool {
-        self.0[usize::from(register >> 7)] >> (register & 127) & 1 != 0
+    /// Whether it has the SGPR.
+    pub fn has_sgpr(self, register: u8) -> bool {
+        self.sgprs >> (register & 127) & 1 != 0
+    }
+
+    /// Whether it has the VGPR.
+    pub fn has_vgpr(self, register: u8) -> bool {
+        self.vgprs[usize::from(register >> 7)] >> (register & 127) & 1 != 0
     }
 }
 
 /// Coordinates of a work-item id.
 const IDS: usize = 3;
 
-/// Which VGPRs are filled in waves that start. Others keep what another wave left there, so nobody may read them.
+/// SGPRs that are filled together: a store's worth.
+const GROUP: usize = 16;
+
+/// Fills the registers of a wave. The host has the features that it was chosen for.
+type Fill = unsafe fn(&Initial, &mut Wave, &[u32; 128], &Filled);
+
+/// Which registers are filled in waves that start, and how. Others keep what another wave left there, so nobody may read
+/// them.
 #[derive(Debug)]
 pub(crate) struct Filled {
-    /// Those that get work-item ids.
+    /// Groups of SGPRs.
+    groups: Vec<u8>,
+    /// VGPRs that get work-item ids.
     ids: Vec<u8>,
     zeros: Vec<u8>,
+    fill: Fill,
 }
 
 impl Filled {
-    /// Those of the first `owned` registers that are in `set`; the first `given` of all get ids.
-    pub(crate) fn new(set: VgprSet, owned: u16, given: usize) -> Filled {
-        let filled = (0..=255).filter(|register| u16::from(*register) < owned && set.has(*register));
+    /// Those that are in `set`, of VGPRs the first `owned` at most; the first `given` of all get ids.
+    pub(crate) fn new(set: RegisterSet, owned: u16, given: usize) -> Filled {
+        let groups = (0..(128 / GROUP) as u8).filter(|group| set.sgprs >> (GROUP as u8 * group) & 0xffff != 0);
+        let filled = (0..=255).filter(|register| u16::from(*register) < owned && set.has_vgpr(*register));
         let (ids, zeros) = filled.partition(|register| usize::from(*register) < given.min(IDS));
-        Filled { ids, zeros }
+        Filled { groups: groups.collect(), ids, zeros, fill: widest() }
     }
+}
+
+/// The function for this host.
+fn widest() -> Fill {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx512f") {
+        return Initial::fill_512;
+    } else if std::arch::is_x86_feature_detected!("avx") {
+        return Initial::fill_256;
+    }
+    Initial::fill_narrow
 }
 
 /// What registers start with, for waves of one place in their work-group.
@@ -51,17 +83,11 @@ impl Initial {
         Initial { rows: [x, y, z, [0; LANES]] }
     }
 
-    /// Fills SGPRs with `values`, and the VGPRs that are to be filled with ids or zeros.
+    /// Fills SGPRs with `values`, and VGPRs with ids or zeros, as far as they are to be filled.
+    #[inline]
     pub(crate) fn fill(&self, wave: &mut Wave, values: &[u32; 128], filled: &Filled) {
-        #[cfg(target_arch = "x86_64")]
-        if std::arch::is_x86_feature_detected!("avx512f") {
-            // SAFETY: the host has AVX-512F, which is all that the function asks for.
-            return unsafe { self.fill_512(wave, values, filled) };
-        } else if std::arch::is_x86_feature_detected!("avx") {
-            // SAFETY: the host has AVX, which is all that the function asks for.
-            return unsafe { self.fill_256(wave, values, filled) };
-        }
-        self.fill_narrow(wave, values, filled);
+        // SAFETY: the function was chosen for this host.
+        unsafe { (filled.fill)(self, wave, values, filled) }
     }
 
     #[cfg(target_arch = "x86_64")]
@@ -85,40 +111,49 @@ impl Initial {
         for register in &filled.zeros {
             wave.vgpr[usize::from(*register)] = *zero;
         }
-        // By halves: what is longer becomes a call.
-        let (low, high) = wave.sgpr.split_at_mut(LANES);
-        low.copy_from_slice(&values[..LANES]);
-        high.copy_from_slice(&values[LANES..]);
+        let (to, from) = (wave.sgpr.as_chunks_mut::<GROUP>().0, values.as_chunks::<GROUP>().0);
+        for group in &filled.groups {
+            to[usize::from(*group)] = from[usize::from(*group)];
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Filled, Initial, VgprSet};
+    use super::{Fill, Filled, Initial, RegisterSet};
     use crate::wave::Wave;
 
+    /// All VGPRs, and SGPRs of the first group and the last two.
+    const WHOLE: RegisterSet = RegisterSet { sgprs: 1 | 1 << 111 | 1 << 127, ..RegisterSet::ALL };
+
     #[test]
-    fn registers_that_are_owned_and_read_get_ids_and_zeros() {
+    fn registers_that_are_owned_and_read_are_filled() {
         let initial = Initial::new([[1; 64], [2; 64], [3; 64]]);
         let values = std::array::from_fn(|index| index as u32 ^ 5);
-        let some = VgprSet([0b1101 | 1 << 127, 1 | 1 << 127]);
+        let some = RegisterSet { sgprs: 1 << 16 | 1 << 95, vgprs: [0b1101 | 1 << 127, 1 | 1 << 127] };
         for (set, owned, given) in [
-            (VgprSet::ALL, 0, 1),
-            (VgprSet::ALL, 1, 1),
-            (VgprSet::ALL, 2, 3),
-            (VgprSet::ALL, 40, 4),
-            (VgprSet::ALL, 256, 3),
+            (RegisterSet::ALL, 0, 1),
+            (RegisterSet::ALL, 1, 1),
+            (WHOLE, 2, 3),
+            (WHOLE, 40, 4),
+            (WHOLE, 256, 3),
             (some, 3, 1),
             (some, 256, 2),
         ] {
-            for fill in [Initial::fill, Initial::fill_narrow] {
+            let chosen = Filled::new(set, owned, given);
+            let narrow = Filled { fill: Initial::fill_narrow as Fill, ..Filled::new(set, owned, given) };
+            for filled in [chosen, narrow] {
                 let mut wave = Wave::new();
                 wave.vgpr.fill([9; 64]);
-                fill(&initial, &mut wave, &values, &Filled::new(set, owned, given));
-                assert_eq!(wave.sgpr, values);
+                wave.sgpr.fill(0xffff);
+                initial.fill(&mut wave, &values, &filled);
+                for (index, value) in (0..128).zip(wave.sgpr) {
+                    let is_near = (index & !15..=index | 15).any(|register| set.has_sgpr(register));
+                    assert_eq!(value, if is_near { values[usize::from(index)] } else { 0xffff }, "s{index}");
+                }
                 for (index, row) in (0..=255).zip(&wave.vgpr) {
                     let value = match index {
-                        _ if u16::from(index) >= owned || !set.has(index) => 9,
+                        _ if u16::from(index) >= owned || !set.has_vgpr(index) => 9,
                         0..3 if usize::from(index) < given => u32::from(index) + 1,
                         _ => 0,
                     };

@@ -9,7 +9,7 @@ use crate::memory::{Allocation, Memory, MemoryError, Piece};
 use crate::packet::{DispatchPacket, QUEUE_SIZE, queue};
 use crate::register_file::RegisterFile;
 use crate::resources::Resources;
-use crate::rows::{Filled, Initial, VgprSet};
+use crate::rows::{Filled, Initial, RegisterSet};
 use crate::wave::{LANES, Mode, Wave};
 use gcnjit_isa::Gen;
 
@@ -194,7 +194,8 @@ pub(crate) struct Setup {
 /// id are in VGPRs.
 #[derive(Debug)]
 struct System {
-    group_id: [Option<u8>; 3],
+    /// Those for the work-group's coordinates, with the dimension of each.
+    group_ids: Vec<(u8, usize)>,
     group_info: Option<u8>,
     scratch: Option<u8>,
     item_ids: usize,
@@ -209,7 +210,7 @@ impl System {
             enabled.then_some(index)
         };
         System {
-            group_id: std::array::from_fn(|d| place(rsrc2.group_id(d))),
+            group_ids: (0..3).filter_map(|d| Some((place(rsrc2.group_id(d))?, d))).collect(),
             group_info: place(rsrc2.group_info()),
             scratch: place(rsrc2.scratch()),
             item_ids: rsrc2.item_ids(),
@@ -263,13 +264,14 @@ impl Setup {
         trap
     }
 
-    /// Which VGPRs of new waves are filled, if what is in `set` is read.
-    pub(crate) fn filled(&self, set: VgprSet) -> Filled {
+    /// Which registers of new waves are filled, if what is in `set` is read.
+    pub(crate) fn filled(&self, set: RegisterSet) -> Filled {
         Filled::new(set, self.registers.vgprs, self.system.item_ids)
     }
 
-    /// Puts wave `index` of the work-group at `group` in its initial state, with the VGPRs that are to be filled. `slot`
-    /// is its place in scratch.
+    /// Puts wave `index` of the work-group at `group` in its initial state, with the registers that are to be filled.
+    /// `slot` is its place in scratch.
+    #[inline]
     pub(crate) fn start(
         &self,
         wave: &mut Wave,
@@ -281,8 +283,8 @@ impl Setup {
     ) {
         let (ids, system) = (&items.waves[index], &self.system);
         ids.initial.fill(wave, &self.sgpr, filled);
-        for (place, id) in system.group_id.into_iter().zip(group) {
-            set(wave, place, id);
+        for (place, dimension) in &system.group_ids {
+            wave.sgpr[usize::from(*place)] = group[*dimension];
         }
         set(wave, system.group_info, u32::from(index == 0) << 31 | items.waves.len() as u32);
         set(wave, system.scratch, (slot * self.scratch.stride) as u32);
@@ -291,12 +293,15 @@ impl Setup {
         wave.trapsts = 0;
         (wave.pc, wave.mode) = (self.entry, self.mode);
         wave.executed = 0;
-        wave.group = group;
+        // One by one, as they have just been written: a wider load would wait for that.
+        let [x, y, z] = group;
+        [wave.group[0], wave.group[1], wave.group[2]] = [x, y, z];
         wave.index = index as u32;
     }
 }
 
 /// Sets a system SGPR, if the kernel asks for it.
+#[inline]
 fn set(wave: &mut Wave, place: Option<u8>, value: u32) {
     if let Some(index) = place {
         wave.sgpr[usize::from(index)] = value;

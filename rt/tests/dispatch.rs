@@ -7,8 +7,8 @@ use gcnjit_rt::dispatch::RESIDENT_WAVES;
 use gcnjit_rt::kernarg::layout;
 use gcnjit_rt::memory::{LDS_APERTURE, PRIVATE_APERTURE};
 use gcnjit_rt::{
-    ArgError, Cause, DispatchError, Engine, Env, Geometry, Hardware, Kernarg, Kernel, Launch, Memory, Options, Stats,
-    Stop, Stopper, Trap, Value, VgprSet, Wave, dispatch,
+    ArgError, Cause, DispatchError, Engine, Env, Geometry, Hardware, Kernarg, Kernel, Launch, Memory, Options,
+    RegisterSet, Stats, Stop, Stopper, Trap, Value, Wave, dispatch,
 };
 use proptest::prelude::*;
 use std::collections::{BTreeSet, HashSet};
@@ -212,7 +212,7 @@ fn check_pointers(wave: &Wave, env: &Env<'_>, kernel: &Kernel) {
     assert_eq!((wave.sgpr64(12), wave.sgpr[14]), (flat, 20));
 }
 
-/// An engine whose waves read v0 and v5 only, and that writes all registers.
+/// An engine whose waves read s3, v0 and v5 only, and that writes all registers.
 struct Sparing(Mutex<Vec<Box<Wave>>>);
 
 impl Engine for Sparing {
@@ -220,14 +220,15 @@ impl Engine for Sparing {
 
     fn worker(&self) {}
 
-    fn read_first(&self, (): &mut (), wave: &Wave, env: &Env<'_>) -> VgprSet {
+    fn read_first(&self, (): &mut (), wave: &Wave, env: &Env<'_>) -> RegisterSet {
         assert!(env.memory.code(wave.pc).is_some());
-        VgprSet([1 | 1 << 5, 0])
+        RegisterSet { sgprs: 1 << 3, vgprs: [1 | 1 << 5, 0] }
     }
 
     fn run(&self, (): &mut (), wave: &mut Wave, _: &Env<'_>) -> Result<Stop, Box<Trap>> {
         self.0.lock().unwrap().push(Box::new(wave.clone()));
         wave.vgpr.fill([9; 64]);
+        wave.sgpr.fill(9);
         Ok(Stop::End)
     }
 }
@@ -244,9 +245,11 @@ fn registers_that_are_read_are_filled_in_every_wave() {
     for (number, wave) in (0..).zip(engine.0.into_inner().unwrap()) {
         let ids: [u32; 64] = std::array::from_fn(|lane| number % 2 * 64 + lane as u32);
         assert_eq!((wave.vgpr[0], wave.vgpr[5]), (ids, [0; 64]), "wave {number}");
-        // The second of a work-group has the registers of the first.
-        let left = [if number % 2 == 0 { 0 } else { 9 }; 64];
-        assert_eq!([wave.vgpr[1], wave.vgpr[4], wave.vgpr[8]], [left; 3], "wave {number}");
+        assert_eq!((wave.sgpr[3], wave.exec()), (0, !0), "wave {number}");
+        // All but the first have the registers of the one before.
+        let left = if number == 0 { 0 } else { 9 };
+        assert_eq!([wave.vgpr[1], wave.vgpr[4], wave.vgpr[8]], [[left; 64]; 3], "wave {number}");
+        assert_eq!([wave.sgpr[20], wave.sgpr[106]], [left; 2], "wave {number}");
     }
 }
 

@@ -17,19 +17,22 @@
 //! translated code for that purpose. What a wave overwrites without s_icache_inv it may go on to execute as it was, as
 //! on the hardware.
 
-use crate::access::Site;
-use crate::cfg::{self, decode};
-use crate::jit::{Context, Exit, Unit};
-use crate::libcall;
+mod worker;
+
+pub use worker::Worker;
+pub(crate) use worker::outcome;
+
+use crate::cfg;
+use crate::jit::Unit;
 use crate::pass::initial;
+use crate::pass::registers::RegisterSet as Read;
 use crate::pass::strides::Start;
 use crate::profile;
 use crate::stats::JitStats;
-use crate::{AtEnd, Machine, meet, translate};
-use gcnjit_isa::Decoder;
-use gcnjit_rt::{Cause, Engine, Env, Mode, RegisterFile, Stop, Trap, VgprSet, View, Wave};
+use crate::{AtEnd, Machine, translate};
+use gcnjit_rt::{Env, Mode, RegisterFile, RegisterSet, Trap, View, Wave};
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -52,17 +55,16 @@ struct Place {
 
 impl Place {
     #[inline]
-    fn new(pc: u64, mode: Mode, env: &Env<'_>) -> Place {
-        const EXCEPTIONS: u32 = 31;
-        const _: () = assert!(MODE_KEY >> EXCEPTIONS == 0);
-        let low = mode.0 & MODE_KEY | u32::from(env.exceptions) << EXCEPTIONS;
-        let RegisterFile { vgprs, sgprs } = env.registers;
-        Place { pc, variant: u64::from(low) | u64::from(vgprs) << 32 | u64::from(sgprs) << 48 }
+    fn new(pc: u64, mode: Mode, machine: u64) -> Place {
+        Place { pc, variant: machine | u64::from(mode.0 & MODE_KEY) }
     }
 
-    #[inline]
-    fn of(wave: &Wave, env: &Env<'_>) -> Place {
-        Place::new(wave.pc, wave.mode, env)
+    /// What a dispatch has to say about it.
+    fn machine(env: &Env<'_>) -> u64 {
+        const EXCEPTIONS: u32 = 31;
+        const _: () = assert!(MODE_KEY >> EXCEPTIONS == 0);
+        let RegisterFile { vgprs, sgprs } = env.registers;
+        u64::from(env.exceptions) << EXCEPTIONS | u64::from(vgprs) << 32 | u64::from(sgprs) << 48
     }
 }
 
@@ -91,9 +93,8 @@ pub struct Jit {
     program: Program,
     at_end: AtEnd,
     limit: AtomicUsize,
-    /// Counts changes after which a thread must look whether units that it has are gone.
-    epoch: AtomicU64,
-    /// Counts translations and look-ups that hit: the time by which a unit's last use is told.
+    /// Counts translations, look-ups that hit, and units that leave: the time by which a unit's last use is told, and
+    /// after a change of which a thread must look whether units that it has are gone.
     clock: AtomicU64,
     cache: Mutex<Cache>,
     /// Told when an entry is no longer pending.
@@ -116,55 +117,14 @@ pub struct Resident {
     code: u64,
     /// What it was translated for: see [`Place`].
     variant: u64,
-    /// The VGPRs that are read from each entry on before they are written, once somebody has asked.
-    read_first: OnceLock<Vec<VgprSet>>,
+    /// The registers that are read from each entry on before they are written, once somebody has asked.
+    read_first: OnceLock<Vec<RegisterSet>>,
     /// Guest code that may change, as it was translated.
     watched: Vec<(u64, Vec<u8>)>,
     /// When a wave last entered it.
     used: AtomicU64,
     /// Whether it has left the cache.
     gone: AtomicBool,
-}
-
-/// What a thread keeps: the entries it has been at, and where each access of their units last went. It is for the
-/// thread that makes it.
-pub struct Worker {
-    /// Few kernels have more than a handful, so a search from the front beats a map.
-    entries: Vec<Known>,
-    /// The entry that was found last: mostly the next wave is there too.
-    last: Option<Known>,
-    units: Vec<InUse>,
-    /// What buffer instructions of all units hit last in scratch.
-    scratch: Site,
-    epoch: u64,
-    /// MXCSR outside of translated code.
-    host: u32,
-}
-
-impl Default for Worker {
-    fn default() -> Worker {
-        Worker {
-            entries: Vec::new(),
-            last: None,
-            units: Vec::new(),
-            scratch: Site::default(),
-            epoch: 0,
-            host: libcall::mxcsr(),
-        }
-    }
-}
-
-#[derive(Clone, Copy)]
-struct Known {
-    place: Place,
-    /// Position in the worker's units.
-    unit: usize,
-    index: u32,
-}
-
-struct InUse {
-    resident: Arc<Resident>,
-    sites: Vec<Site>,
 }
 
 impl Default for Jit {
@@ -185,7 +145,6 @@ impl Jit {
             program,
             at_end: AtEnd::default(),
             limit: AtomicUsize::new(DEFAULT_LIMIT),
-            epoch: AtomicU64::new(0),
             clock: AtomicU64::new(0),
             cache: Mutex::default(),
             settled: Condvar::new(),
@@ -226,7 +185,7 @@ impl Jit {
     pub fn unit(&self, env: &Env<'_>, wave: &Wave) -> Result<Arc<Resident>, Box<Trap>> {
         let (pc, mode) = (wave.pc, Mode(wave.mode.0 & MODE_KEY));
         let code = env.memory.code_id(pc).ok_or_else(|| cfg::bad_jump(pc))?;
-        let key = (code, Place::new(pc, mode, env));
+        let key = (code, Place::new(pc, mode, Place::machine(env)));
         let mut cache = self.lock();
         cache.stats.lookups += 1;
         loop {
@@ -247,7 +206,7 @@ impl Jit {
         drop(cache);
         let _pending = Pending { jit: self, key };
         let machine = Machine { at_end: self.at_end, ..Machine::of(env) };
-        let unit = translate(env.memory, machine, &Start::of(wave), mode)?;
+        let unit = translate(env.memory, machine, &Start::of(wave, env.registers.vgprs), mode)?;
         profile::record(&unit, &self.program);
         let resident = Arc::new(Resident::new(unit, code, env));
         self.insert(resident.clone());
@@ -289,44 +248,11 @@ impl Jit {
         cache.units.retain(|unit| !Arc::ptr_eq(unit, resident));
         cache.entries.retain(|_, unit| !Arc::ptr_eq(unit, resident));
         resident.gone.store(true, Relaxed);
-        self.epoch.fetch_add(1, Release);
+        self.clock.fetch_add(1, Release);
     }
 
     fn lock(&self) -> MutexGuard<'_, Cache> {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The entry that the wave is at.
-    #[inline]
-    fn entry(&self, worker: &mut Worker, wave: &Wave, env: &Env<'_>) -> Result<Known, Box<Trap>> {
-        if worker.epoch == self.epoch.load(Acquire)
-            && let Some(known) = worker.find(Place::of(wave, env))
-        {
-            let resident = &worker.units[known.unit].resident;
-            if resident.is_current(env.memory) {
-                resident.touch(self.clock.load(Relaxed));
-                return Ok(known);
-            }
-        }
-        self.new_entry(worker, wave, env)
-    }
-
-    /// The same for one that the worker has not been at, or that is not what it was.
-    #[cold]
-    fn new_entry(&self, worker: &mut Worker, wave: &Wave, env: &Env<'_>) -> Result<Known, Box<Trap>> {
-        let epoch = self.epoch.load(Acquire);
-        if std::mem::replace(&mut worker.epoch, epoch) != epoch {
-            worker.forget_gone();
-            return self.entry(worker, wave, env);
-        }
-        if let Some(known) = worker.find(Place::of(wave, env)) {
-            let resident = &worker.units[known.unit].resident;
-            self.overwritten(&mut self.lock(), resident);
-            worker.forget_gone();
-        }
-        let resident = self.unit(env, wave)?;
-        resident.touch(self.clock.load(Relaxed));
-        Ok(worker.remember(Place::of(wave, env), resident))
     }
 }
 
@@ -353,7 +279,7 @@ impl Resident {
             (part.start, bytes)
         });
         let watched = watched.collect();
-        let Place { variant, .. } = Place::new(0, unit.mode, env);
+        let Place { variant, .. } = Place::new(0, unit.mode, Place::machine(env));
         Resident {
             unit,
             code,
@@ -370,143 +296,35 @@ impl Resident {
         &self.unit
     }
 
-    /// The VGPRs that a wave at entry `index` may read before it writes them. What may be overwritten may read any.
-    fn read_first(&self, index: u32) -> VgprSet {
+    /// The registers that a wave at entry `index` may read before it writes them. What may be overwritten may read any.
+    fn read_first(&self, index: u32) -> RegisterSet {
         if !self.watched.is_empty() {
-            return VgprSet::ALL;
+            return RegisterSet::ALL;
         }
         let find = || {
             let blocks = self.unit.blocks.iter().map(|planned| &planned.block).collect::<Vec<_>>();
-            initial::read_first(&blocks).into_iter().map(|set| VgprSet(set.vgprs)).collect()
+            let scalars = |read: Read| (0..128).filter(move |register| read.has(Read::sgpr(*register)));
+            let set = |read: Read| RegisterSet {
+                sgprs: scalars(read).fold(0, |set, register| set | 1 << register),
+                vgprs: read.vgprs,
+            };
+            initial::read_first(&blocks).into_iter().map(set).collect()
         };
         self.read_first.get_or_init(find)[index as usize]
     }
 
     /// Whether memory still holds the code that was translated.
-    #[inline]
     fn is_current(&self, memory: &View) -> bool {
-        self.watched.is_empty() || self.is_unchanged(memory)
-    }
-
-    fn is_unchanged(&self, memory: &View) -> bool {
         self.watched.iter().all(|(start, bytes)| {
             let mut now = vec![0; bytes.len()];
             memory.read(*start, &mut now).is_ok() && now == *bytes
         })
     }
 
-    #[inline]
     fn touch(&self, clock: u64) {
         // Mostly it is the same, and a store would take the cache line from other threads.
         if self.used.load(Relaxed) != clock {
             self.used.store(clock, Relaxed);
         }
     }
-}
-
-impl Worker {
-    /// The entry at `place`.
-    #[inline]
-    fn find(&mut self, place: Place) -> Option<Known> {
-        if self.last.is_none_or(|known| known.place != place) {
-            self.last = self.entries.iter().find(|known| known.place == place).copied();
-        }
-        self.last
-    }
-
-    /// Drops everything if any unit has left the cache.
-    fn forget_gone(&mut self) {
-        if self.units.iter().any(|used| used.resident.gone.load(Relaxed)) {
-            self.entries.clear();
-            self.last = None;
-            self.units.clear();
-        }
-    }
-
-    /// Adds an entry.
-    fn remember(&mut self, place: Place, resident: Arc<Resident>) -> Known {
-        let index = resident.unit.entries[&place.pc];
-        let known = self.units.iter().position(|used| Arc::ptr_eq(&used.resident, &resident));
-        let unit = known.unwrap_or_else(|| {
-            let mut sites = Vec::new();
-            sites.resize_with(resident.unit.accesses, Site::default);
-            self.units.push(InUse { resident, sites });
-            self.units.len() - 1
-        });
-        let known = Known { place, unit, index };
-        self.entries.push(known);
-        known
-    }
-}
-
-/// The error of an instruction at `pc` that stops its wave.
-#[cold]
-fn stopped(cause: Cause, pc: u64) -> Box<Trap> {
-    Box::new(Trap::Fault { cause, address: pc, lane: 0, pc })
-}
-
-impl Engine for Jit {
-    type Worker = Worker;
-
-    fn worker(&self) -> Worker {
-        Worker::default()
-    }
-
-    fn read_first(&self, worker: &mut Worker, wave: &Wave, env: &Env<'_>) -> VgprSet {
-        if self.at_end == AtEnd::Registers {
-            return VgprSet::ALL;
-        }
-        // What there is no entry for will be a fault in `run`.
-        let known = self.entry(worker, wave, env);
-        known.map_or(VgprSet::ALL, |known| worker.units[known.unit].resident.read_first(known.index))
-    }
-
-    #[inline]
-    fn run(&self, worker: &mut Worker, wave: &mut Wave, env: &Env<'_>) -> Result<Stop, Box<Trap>> {
-        let limit = wave.executed.saturating_add(env.slice);
-        loop {
-            if wave.executed >= limit {
-                return Ok(Stop::Yield);
-            }
-            let Known { unit, index, .. } = self.entry(worker, wave, env)?;
-            let InUse { resident, sites } = &mut worker.units[unit];
-            let mut context = Context { scratch: worker.scratch, ..Context::new(limit, env, sites, worker.host) };
-            let exit = resident.unit.run(wave, &mut context, index);
-            worker.scratch = context.scratch;
-            if let Some(stop) = outcome(exit, &context, wave)? {
-                return Ok(stop);
-            }
-        }
-    }
-}
-
-/// What it means for the wave that its unit came back: it goes on at its PC, has stopped, or is stuck.
-#[inline]
-pub(crate) fn outcome(exit: Exit, context: &Context<'_>, wave: &mut Wave) -> Result<Option<Stop>, Box<Trap>> {
-    match exit {
-        Exit::End => Ok(Some(Stop::End)),
-        Exit::Barrier => Ok(Some(Stop::Barrier)),
-        Exit::Yield => Ok(Some(Stop::Yield)),
-        Exit::Jump => Ok(None),
-        Exit::Fault => Err(faulted(context, wave.pc)),
-        Exit::Trap => Err(stopped(Cause::TrapInstruction, wave.pc)),
-        Exit::Halt => Err(stopped(Cause::Halt, wave.pc)),
-        Exit::Undocumented => Err(stopped(Cause::Undocumented, wave.pc)),
-        Exit::Meet => meet(context.env, wave),
-    }
-}
-
-/// The error of an access at `pc` that faulted.
-#[cold]
-fn faulted(context: &Context<'_>, pc: u64) -> Box<Trap> {
-    let bad = context.bad.as_ref().expect("a faulting access says why");
-    let (cause, address, lane) = (bad.cause, bad.address, bad.lane);
-    Box::new(Trap::Fault { cause, address, lane, pc })
-}
-
-/// Executes the instruction at which waves of different work-groups meet.
-#[cold]
-fn meet(env: &Env<'_>, wave: &mut Wave) -> Result<Option<Stop>, Box<Trap>> {
-    let inst = decode(env.memory, Decoder::new(env.target), wave.pc)?;
-    Ok(meet::execute(&inst, wave, env).map(Stop::Wait))
 }

@@ -49,23 +49,27 @@ pub enum Exit {
 }
 
 impl Exit {
-    #[inline]
-    fn from_code(code: u32) -> Exit {
-        // Each is its own discriminant, so that this is a check and no table.
-        match code {
-            0 => Exit::End,
-            1 => Exit::Barrier,
-            2 => Exit::Yield,
-            3 => Exit::Jump,
-            4 => Exit::Fault,
-            5 => Exit::Trap,
-            6 => Exit::Halt,
-            7 => Exit::Undocumented,
-            8 => Exit::Meet,
-            _ => unreachable!("translated code returns an exit"),
-        }
-    }
+    /// All, by what translated code returns.
+    const ALL: [Exit; 9] = [
+        Exit::End,
+        Exit::Barrier,
+        Exit::Yield,
+        Exit::Jump,
+        Exit::Fault,
+        Exit::Trap,
+        Exit::Halt,
+        Exit::Undocumented,
+        Exit::Meet,
+    ];
 }
+
+const _: () = {
+    let mut code = 0;
+    while code < Exit::ALL.len() {
+        assert!(Exit::ALL[code] as usize == code);
+        code += 1;
+    }
+};
 
 /// What translated code is called with beside the wave.
 #[repr(C)]
@@ -312,7 +316,8 @@ impl Unit {
         }
         // SAFETY: the code was made from checked lane IR: it writes the wave, the context and its own frame only,
         // and calls libcalls with arguments that keep their contracts. `index` is one of the unit's entries.
-        let exit = Exit::from_code(unsafe { (self.entry)(wave, context, index) });
+        let code = unsafe { (self.entry)(wave, context, index) };
+        let exit = Exit::ALL[code as usize];
         // A block ends in the environment it began in, but an access that faults leaves from another one.
         if changes || exit == Exit::Fault {
             libcall::set_mxcsr(host);

@@ -88,6 +88,21 @@ pub fn translate_block(guest: &cfg::GuestBlock, machine: Machine, mode: Mode) ->
     jit::compile(planned, mode, Shaping::default(), stages)
 }
 
+/// What is thought to be so in each block of a unit.
+struct Guesses {
+    strides: Vec<pass::strides::Guess>,
+    exec: Vec<pass::exec::Exec>,
+}
+
+impl Guesses {
+    fn of(blocks: &[lane::Block], start: &Start) -> Guesses {
+        Guesses {
+            strides: pass::strides::guess(blocks, start),
+            exec: pass::exec::guess(blocks, start.pc(), start.is_full()),
+        }
+    }
+}
+
 fn plan(
     guest: &[cfg::GuestBlock],
     machine: Machine,
@@ -99,11 +114,13 @@ fn plan(
     let blocks = timed(&mut stages.build, build)?;
     Ok(timed(&mut stages.plan, || {
         let needs = pass::registers::needed(&blocks, machine.at_end);
-        let guesses = pass::strides::guess(&blocks, start).into_iter().zip(pass::exec::guess(&blocks, start));
-        let planned = blocks.into_iter().zip(needs).zip(guesses).map(|((block, needs), (guess, exec))| {
+        let guesses = wide::is_available().then(|| Guesses::of(&blocks, start));
+        let planned = blocks.into_iter().zip(needs).enumerate().map(|(i, (block, needs))| {
             let plan = pass::segment::plan(&block, &needs.nodes, mode);
-            let fuse = || pass::fuse::parts(&block, &plan, mode, needs.exit, &guess, &exec);
-            let parts = if wide::is_available() { fuse() } else { Vec::new() };
+            let fuse = |guesses: &Guesses| {
+                pass::fuse::parts(&block, &plan, mode, needs.exit, &guesses.strides[i], &guesses.exec[i])
+            };
+            let parts = guesses.as_ref().map_or_else(Vec::new, fuse);
             Planned { block, plan, parts }
         });
         planned.collect()

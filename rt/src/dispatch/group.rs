@@ -62,8 +62,7 @@ impl States {
     }
 
     /// Whether wave `index`, which has begun, has ended.
-    #[inline]
-    pub(super) fn has_ended(&self, index: usize) -> bool {
+    fn has_ended(&self, index: usize) -> bool {
         (self.ready | self.waiting) >> index & 1 == 0 && self.parked.iter().all(|(parked, _)| *parked != index)
     }
 }
@@ -88,11 +87,12 @@ impl Events<'_> {
 /// Room for a work-group of the size of a whole one, and the work-group that is in it.
 ///
 /// It is used again for work-group after work-group. Between turns any thread may take it.
-#[derive(Default)]
 pub(super) struct Group {
     pub(super) lds: Lds,
-    /// Its waves by index, as far as they have not ended: the registers of others are free.
+    /// Its waves by index, as far as they have not ended.
     pub(super) waves: Vec<Box<Wave>>,
+    /// The registers of waves that begin, from one to the next: a wave that ends at once leaves them in the cache.
+    pub(super) spare: Box<Wave>,
     pub(super) states: States,
     /// How many waves the work-group has; a partial one may have fewer than there is room for.
     pub(super) count: usize,
@@ -103,6 +103,19 @@ pub(super) struct Group {
 }
 
 impl Group {
+    /// Room for no waves yet.
+    fn new() -> Group {
+        Group {
+            lds: Lds::default(),
+            waves: Vec::new(),
+            spare: Wave::new(),
+            states: States::default(),
+            count: 0,
+            number: 0,
+            slot: 0,
+        }
+    }
+
     /// Makes it the dispatch's `index`th room, for `waves` waves. It has to be over.
     pub(super) fn fit(&mut self, index: usize, waves: usize) {
         self.waves.resize_with(waves, Wave::new);
@@ -181,7 +194,7 @@ impl Rooms {
 
     /// Room of any size, kept or new.
     pub(super) fn get(&self) -> Group {
-        self.lock().pop().unwrap_or_default()
+        self.lock().pop().unwrap_or_else(Group::new)
     }
 
     /// Takes room back that is not used any more.
@@ -231,7 +244,7 @@ mod tests {
 
     #[test]
     fn the_first_of_those_that_wait_is_named() {
-        let mut group = Group { count: 4, ..Group::default() };
+        let mut group = Group { count: 4, ..Group::new() };
         group.fit(0, 4);
         (0..4).for_each(|index| group.waves[index].index = index as u32);
         for (index, state) in [(3, State::Ready), (1, State::Ready), (2, TURN), (0, TURN)] {

@@ -1,7 +1,7 @@
 //! A running dispatch: what its threads do.
 
 use super::error::{DispatchError, Fault, Stopped, Stopper};
-use super::group::{Events, Group, State, States};
+use super::group::{Events, Group, State};
 use super::queue::{Alone, Batch, Choice, Hand, Queue};
 use super::{Launch, Options, Stats};
 use crate::engine::{Engine, Env, Stop};
@@ -12,7 +12,7 @@ use crate::lds::Lds;
 use crate::memory::View;
 use crate::order::Order;
 use crate::pool::Help;
-use crate::rows::{Filled, VgprSet};
+use crate::rows::{Filled, RegisterSet};
 use crate::setup::{Items, Setup};
 use crate::wave::Wave;
 use gcnjit_isa::Target;
@@ -93,6 +93,9 @@ struct Worker<'a, W> {
     passed: Range<u64>,
     /// Rounds since the last look at the clock.
     rounds: u32,
+    /// What the waves of the work-group have used up of its turn: instructions, or a slice for a wave that gave up the
+    /// rest of it.
+    spent: u64,
     stats: Stats,
 }
 
@@ -108,6 +111,7 @@ impl<E: Engine> Job<'_, E> {
             walk: Walk::new(&self.launch.geometry),
             passed: 0..0,
             rounds: 0,
+            spent: 0,
             stats: Stats::default(),
         };
         let mut hand = None;
@@ -161,11 +165,16 @@ impl<E: Engine> Job<'_, E> {
     /// their first turn.
     fn turns(&self, worker: &mut Worker<'_, E::Worker>, group: &mut Group, batch: &mut Batch) -> Result<(), Stopping> {
         if !group.is_over() {
-            return self.turn(worker, group, 0, 1);
+            worker.spent = 0;
+            return self.turn(worker, group, 1);
         }
         for linear in batch.by_ref() {
-            let spent = self.begin(worker, group, linear)?;
-            self.turn(worker, group, spent, FIRST_TURN)?;
+            self.begin(worker, group, linear)?;
+            if group.is_over() {
+                self.finish(worker, group);
+            } else {
+                self.turn(worker, group, FIRST_TURN)?;
+            }
             if !group.is_over() || !self.queue.is_empty() {
                 break;
             }
@@ -173,9 +182,8 @@ impl<E: Engine> Job<'_, E> {
         Ok(())
     }
 
-    /// Puts a work-group of the grid in the place of one that is over, and runs each of its waves once. Returns what of
-    /// the turn that used up.
-    fn begin(&self, worker: &mut Worker<'_, E::Worker>, group: &mut Group, linear: u64) -> Result<u64, Stopping> {
+    /// Puts a work-group of the grid in the place of one that is over, and runs each of its waves once.
+    fn begin(&self, worker: &mut Worker<'_, E::Worker>, group: &mut Group, linear: u64) -> Result<(), Stopping> {
         let place = worker.walk.to(linear);
         let size = self.launch.geometry.group_size(place);
         if worker.items.size != size {
@@ -184,39 +192,38 @@ impl<E: Engine> Job<'_, E> {
         group.lds.reset(self.lds);
         group.count = worker.items.waves.len();
         group.number = linear * group.waves.len() as u64;
+        worker.spent = 0;
         let env = self.env(&group.lds);
-        let mut spent = 0;
+        let wave = &mut group.spare;
+        if worker.filled.is_none() {
+            self.ask_what_is_read(worker, wave, &env, place);
+        }
         for index in 0..group.count {
-            let wave = &mut group.waves[index];
-            let filled = worker.filled.get_or_insert_with(|| {
-                // The engine sees what the first wave looks like.
-                let all = self.setup.filled(VgprSet::ALL);
-                self.setup.start(wave, place, index, &worker.items, group.slot + index as u64, &all);
-                self.setup.filled(self.engine.read_first(&mut worker.engine, wave, &env))
-            });
+            let filled = worker.filled.as_ref().expect("it was asked for");
             self.setup.start(wave, place, index, &worker.items, group.slot + index as u64, filled);
             wave.number = group.number + index as u64;
             if index == 0 {
                 self.look_outside(worker, wave)?;
             }
-            spent += self.run_wave(worker, wave, &env, &mut group.states, index)?;
-            if group.states.has_ended(index) && index + 1 < group.count {
-                // The next wave gets the registers of this one, which are in the cache.
-                group.waves.swap(index, index + 1);
+            if let Some(state) = self.run_wave(worker, wave, &env)? {
+                std::mem::swap(wave, &mut group.waves[index]);
+                group.states.set(index, state);
             }
         }
         self.call_help(worker);
-        Ok(spent)
+        Ok(())
     }
 
-    /// Runs a work-group that has `spent` some of its turn of `slices` a wave until it is over or its turn is.
-    fn turn(
-        &self,
-        worker: &mut Worker<'_, E::Worker>,
-        group: &mut Group,
-        mut spent: u64,
-        slices: u64,
-    ) -> Result<(), Stopping> {
+    /// Asks the engine which registers are to be filled. It sees what the first wave looks like.
+    #[cold]
+    fn ask_what_is_read(&self, worker: &mut Worker<'_, E::Worker>, wave: &mut Wave, env: &Env<'_>, place: [u32; 3]) {
+        self.setup.start(wave, place, 0, &worker.items, 0, &self.setup.filled(RegisterSet::ALL));
+        let read = self.engine.read_first(&mut worker.engine, wave, env);
+        worker.filled = Some(self.setup.filled(read));
+    }
+
+    /// Goes on with a work-group until it is over, or its waves have used up so many slices each.
+    fn turn(&self, worker: &mut Worker<'_, E::Worker>, group: &mut Group, slices: u64) -> Result<(), Stopping> {
         let budget = self.options.slice.saturating_mul(slices * group.count as u64);
         loop {
             group.states.open_barrier();
@@ -224,28 +231,28 @@ impl<E: Engine> Job<'_, E> {
                 self.finish(worker, group);
                 return Ok(());
             }
-            if !group.wake(self.events()) || spent >= budget {
+            if !group.wake(self.events()) || worker.spent >= budget {
                 return Ok(());
             }
             let wave = group.ready().expect("it was woken");
             self.look_outside(worker, wave)?;
-            spent = spent.saturating_add(self.round(worker, group)?);
+            self.round(worker, group)?;
         }
     }
 
-    /// Runs each wave that is ready once, and returns what of the turn that used up: instructions, or a slice for a
-    /// wave that gave up the rest of it.
-    fn round(&self, worker: &mut Worker<'_, E::Worker>, group: &mut Group) -> Result<u64, Stopping> {
+    /// Runs each wave that is ready once.
+    fn round(&self, worker: &mut Worker<'_, E::Worker>, group: &mut Group) -> Result<(), Stopping> {
         let env = self.env(&group.lds);
-        let mut spent = 0;
         let mut ready = group.states.take_ready();
         while ready != 0 {
             let index = ready.trailing_zeros() as usize;
             ready &= ready - 1;
-            spent += self.run_wave(worker, &mut group.waves[index], &env, &mut group.states, index)?;
+            if let Some(state) = self.run_wave(worker, &mut group.waves[index], &env)? {
+                group.states.set(index, state);
+            }
         }
         self.call_help(worker);
-        Ok(spent)
+        Ok(())
     }
 
     /// Counts a work-group that is over.
@@ -288,31 +295,30 @@ impl<E: Engine> Job<'_, E> {
         }
     }
 
-    /// Runs wave `index` of a work-group once, notes what it does next, and returns what of the turn that used up.
+    /// Runs a wave once. Returns what it does next, unless it has ended.
+    #[inline]
     fn run_wave(
         &self,
         worker: &mut Worker<'_, E::Worker>,
         wave: &mut Wave,
         env: &Env<'_>,
-        states: &mut States,
-        index: usize,
-    ) -> Result<u64, Stopping> {
+    ) -> Result<Option<State>, Stopping> {
         let before = wave.executed;
         let stop = self.engine.run(&mut worker.engine, wave, env);
         let executed = wave.executed - before;
         worker.stats.wave_instructions += executed;
+        let gives_up = matches!(stop, Ok(Stop::Yield));
+        worker.spent = worker.spent.saturating_add(if gives_up { executed.max(self.options.slice) } else { executed });
         match stop {
-            Ok(Stop::End) => {}
-            Ok(Stop::Barrier) => states.set(index, State::Waiting),
-            Ok(Stop::Wait(wait)) => states.set(index, State::Parked(wait)),
+            Ok(Stop::End) => Ok(None),
+            Ok(Stop::Barrier) => Ok(Some(State::Waiting)),
+            Ok(Stop::Wait(wait)) => Ok(Some(State::Parked(wait))),
             Ok(Stop::Yield) => {
                 worker.rounds = CLOCK_PERIOD;
-                states.set(index, State::Ready);
-                return Ok(executed.max(self.options.slice));
+                Ok(Some(State::Ready))
             }
-            Err(trap) => return Err(self.fail_at(self.setup.explain(*trap), wave)),
+            Err(trap) => Err(self.fail_at(self.setup.explain(*trap), wave)),
         }
-        Ok(executed)
     }
 
     /// Calls the helpers, once, when the dispatch has lasted long enough.
@@ -333,18 +339,17 @@ impl<E: Engine> Job<'_, E> {
         if self.stop.load(Relaxed) {
             return Err(Stopping);
         }
-        let by = if self.options.cancel.is_some_and(|cancel| cancel.load(Relaxed)) {
-            Stopper::Cancel
-        } else if self.is_late(&mut worker.rounds) {
-            Stopper::Deadline
-        } else {
-            return Ok(());
-        };
-        let stopped = Stopped::new(by, wave, &self.launch.kernel.code().name, &self.view, self.target);
-        Err(self.fail(DispatchError::Stopped(Box::new(stopped))))
+        if self.options.cancel.is_some_and(|cancel| cancel.load(Relaxed)) {
+            return Err(self.end(Stopper::Cancel, wave));
+        }
+        if self.is_late(&mut worker.rounds) {
+            return Err(self.end(Stopper::Deadline, wave));
+        }
+        Ok(())
     }
 
     /// Whether the deadline has passed. Asking the clock would cost as much as a short wave, so it is not always done.
+    #[inline]
     fn is_late(&self, rounds: &mut u32) -> bool {
         let Some(deadline) = self.options.deadline else { return false };
         *rounds += 1;
@@ -353,6 +358,13 @@ impl<E: Engine> Job<'_, E> {
         }
         *rounds = 0;
         Instant::now() >= deadline
+    }
+
+    /// Records who ended the dispatch, and before which instruction of `wave`.
+    #[cold]
+    fn end(&self, by: Stopper, wave: &Wave) -> Stopping {
+        let stopped = Stopped::new(by, wave, &self.launch.kernel.code().name, &self.view, self.target);
+        self.fail(DispatchError::Stopped(Box::new(stopped)))
     }
 
     /// Records that `trap` stopped `wave`.

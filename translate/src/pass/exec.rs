@@ -5,7 +5,6 @@
 //! ones again when s_or restores it. It proves nothing, since other waves may enter otherwise: who relies on it looks at EXEC.
 
 use super::registers::RegisterSet;
-use super::strides::Start;
 use crate::lane::{Block, Node, Op, Table, Ty, Value};
 use gcnjit_rt::wave::reg;
 use rustc_hash::FxHashMap as HashMap;
@@ -29,12 +28,12 @@ impl Exec {
     }
 }
 
-/// What EXEC is thought to be in each block of a unit that is entered like this.
-pub fn guess(blocks: &[Block], start: &Start) -> Vec<Exec> {
+/// What EXEC is thought to be in each block of a unit that is entered at `pc`, with EXEC all ones or not.
+pub fn guess(blocks: &[Block], pc: u64, full: bool) -> Vec<Exec> {
     let index: HashMap<u64, usize> = blocks.iter().enumerate().map(|(i, block)| (block.pc, i)).collect();
     let mut entry: Vec<Option<RegisterSet>> = vec![None; blocks.len()];
-    let mut work: Vec<usize> = index.get(&start.pc()).copied().into_iter().collect();
-    let known = if start.is_full() { RegisterSet::sgprs(reg::EXEC..reg::EXEC + 2) } else { RegisterSet::default() };
+    let mut work: Vec<usize> = index.get(&pc).copied().into_iter().collect();
+    let known = if full { RegisterSet::sgprs(reg::EXEC..reg::EXEC + 2) } else { RegisterSet::default() };
     work.iter().for_each(|first| entry[*first] = Some(known));
     while let Some(i) = work.pop() {
         let after = walk(&blocks[i], entry[i].expect("it has been reached"), |_, _| {});
@@ -102,12 +101,9 @@ fn ones_of(ty: Ty) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::guess;
-    use crate::lane::{Block, Op, Shape, Term, Ty, Value};
-    use crate::pass::strides::Start;
-    use gcnjit_rt::Wave;
+    use crate::lane::{Block, Fenv, Node, Op, Shape, Term, Ty, Value};
 
     fn read(block: &mut Block, register: u64, epoch: u64) -> Value {
-        use crate::lane::{Fenv, Node};
         let none = [Value::NONE; 3];
         let imm = register | epoch << 32;
         block.append(Node { op: Op::Sgpr, ty: Ty::B32, shape: Shape::Uniform, fenv: Fenv::Any, args: none, imm })
@@ -127,7 +123,7 @@ mod tests {
             write(&mut guard, 2 + half, exec);
             writes[0] = write(&mut guard, 126 + half, other);
             let (exec, saved) = (read(&mut join, 126 + half, 0), read(&mut join, 2 + half, 0));
-            let both = join.append(crate::lane::Node {
+            let both = join.append(Node {
                 op: Op::Or,
                 args: [exec, saved, Value::NONE],
                 imm: 0,
@@ -139,19 +135,13 @@ mod tests {
         ([guard, join], writes)
     }
 
-    fn start(exec: u64) -> Start {
-        let mut wave = Wave::new();
-        wave.set_exec(exec);
-        Start::of(&wave)
-    }
-
     #[test]
     fn what_is_saved_is_full_again_when_it_is_restored() {
         let (blocks, [cleared, restored]) = guarded();
-        let found = guess(&blocks, &start(u64::MAX));
+        let found = guess(&blocks, 0, true);
         assert!(found[0].full_at_start && !found[0].is_full_behind(cleared));
         assert!(!found[1].full_at_start && found[1].is_full_behind(restored));
-        let found = guess(&blocks, &start(u64::MAX >> 1));
+        let found = guess(&blocks, 0, false);
         assert!(!found[0].full_at_start && !found[1].is_full_behind(restored));
     }
 
@@ -159,6 +149,6 @@ mod tests {
     fn a_loop_is_full_only_if_it_is_each_time() {
         let (mut blocks, _) = guarded();
         blocks[0].term = Term::Jump(0);
-        assert!(!guess(&blocks, &start(u64::MAX))[0].full_at_start);
+        assert!(!guess(&blocks, 0, true)[0].full_at_start);
     }
 }

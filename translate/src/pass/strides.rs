@@ -8,6 +8,7 @@
 
 use crate::access::Base;
 use crate::lane::{Block, Icc, Node, Op, Shape, Ty, Value};
+use crate::wide;
 use gcnjit_rt::Wave;
 use rustc_hash::FxHashMap as HashMap;
 
@@ -33,12 +34,16 @@ pub struct Start {
 }
 
 impl Start {
-    /// Registers of the wave that is about to enter at its pc.
-    pub fn of(wave: &Wave) -> Start {
+    /// Registers of the wave that is about to enter at its pc, which owns so many. Nobody asks without the wider back
+    /// end, so there it does not look.
+    pub fn of(wave: &Wave, owned: u16) -> Start {
+        if !wide::is_available() {
+            return Start::unknown(wave.pc);
+        }
         let is_full = |chunk: &usize| wave.exec() >> (CHUNK * chunk) & 0xffff == 0xffff;
         let full: Vec<usize> = (0..4).filter(is_full).collect();
         let mut start = Start { pc: wave.pc, strides: [None; 256], over_wave: true, is_full: full.len() == 4 };
-        for (stride, row) in start.strides.iter_mut().zip(&wave.vgpr) {
+        for (stride, row) in start.strides.iter_mut().zip(&wave.vgpr[..usize::from(owned)]) {
             *stride = full.first().map(|chunk| row[CHUNK * chunk + 1].wrapping_sub(row[CHUNK * chunk]) as i32);
             *stride = stride.filter(|stride| {
                 is_small(*stride) && full.iter().all(|chunk| counts(row, CHUNK * chunk, CHUNK, *stride))

@@ -1,0 +1,201 @@
+//! A thread's side of the cache, and how waves run.
+//!
+//! **Short waves.** What a wave costs beside its code is mostly what is here, so the next wave that comes where the last
+//! one was takes a few comparisons: nothing has happened to the cache meanwhile, and the code can't be overwritten.
+
+use super::{Jit, Place, Resident};
+use crate::AtEnd;
+use crate::access::Site;
+use crate::cfg::decode;
+use crate::jit::{Context, Exit};
+use crate::libcall;
+use crate::meet;
+use gcnjit_isa::Decoder;
+use gcnjit_rt::{Cause, Engine, Env, RegisterSet, Stop, Trap, Wave};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::{Acquire, Relaxed};
+
+/// What a thread keeps: the entries it has been at, and where each access of their units last went. It is for the
+/// thread that makes it, and for one dispatch.
+pub struct Worker {
+    /// The entry that was found last, if its code can't be overwritten: mostly the next wave is there too.
+    last: Option<Known>,
+    /// What the dispatch says about places.
+    machine: u64,
+    /// The cache's time when it was found.
+    clock: u64,
+    /// MXCSR outside of translated code.
+    host: u32,
+    /// Few kernels have more than a handful, so a search from the front beats a map.
+    entries: Vec<Known>,
+    units: Vec<InUse>,
+    /// What buffer instructions of all units hit last in scratch.
+    scratch: Site,
+}
+
+impl Default for Worker {
+    fn default() -> Worker {
+        Worker {
+            last: None,
+            machine: 0,
+            clock: 0,
+            host: libcall::mxcsr(),
+            entries: Vec::new(),
+            units: Vec::new(),
+            scratch: Site::default(),
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Known {
+    place: Place,
+    /// Position in the worker's units.
+    unit: usize,
+    index: u32,
+}
+
+struct InUse {
+    resident: Arc<Resident>,
+    sites: Vec<Site>,
+}
+
+impl Worker {
+    /// Drops everything if any unit has left the cache.
+    fn forget_gone(&mut self) {
+        if self.units.iter().any(|used| used.resident.gone.load(Relaxed)) {
+            self.entries.clear();
+            self.last = None;
+            self.units.clear();
+        }
+    }
+
+    /// Adds an entry.
+    fn remember(&mut self, place: Place, resident: Arc<Resident>) -> Known {
+        let index = resident.unit.entries[&place.pc];
+        let known = self.units.iter().position(|used| Arc::ptr_eq(&used.resident, &resident));
+        let unit = known.unwrap_or_else(|| {
+            let mut sites = Vec::new();
+            sites.resize_with(resident.unit.accesses, Site::default);
+            self.units.push(InUse { resident, sites });
+            self.units.len() - 1
+        });
+        let known = Known { place, unit, index };
+        self.entries.push(known);
+        known
+    }
+}
+
+impl Jit {
+    /// The entry that the wave is at.
+    #[inline]
+    fn entry(&self, worker: &mut Worker, wave: &Wave, env: &Env<'_>) -> Result<Known, Box<Trap>> {
+        debug_assert!(worker.entries.is_empty() || worker.machine == Place::machine(env), "another dispatch");
+        let place = Place::new(wave.pc, wave.mode, worker.machine);
+        match worker.last {
+            Some(known) if known.place == place && worker.clock == self.clock.load(Acquire) => Ok(known),
+            _ => self.other_entry(worker, wave, env),
+        }
+    }
+
+    /// The same for one that need not be where the last wave was, or whose code may be overwritten.
+    #[inline(never)]
+    fn other_entry(&self, worker: &mut Worker, wave: &Wave, env: &Env<'_>) -> Result<Known, Box<Trap>> {
+        worker.machine = Place::machine(env);
+        worker.clock = self.clock.load(Acquire);
+        worker.forget_gone();
+        let place = Place::new(wave.pc, wave.mode, worker.machine);
+        let mut known = worker.entries.iter().find(|known| known.place == place).copied();
+        if let Some(Known { unit, .. }) = known {
+            let resident = &worker.units[unit].resident;
+            if !resident.is_current(env.memory) {
+                self.overwritten(&mut self.lock(), resident);
+                worker.forget_gone();
+                known = None;
+            }
+        }
+        let known = match known {
+            Some(known) => known,
+            None => worker.remember(place, self.unit(env, wave)?),
+        };
+        let resident = &worker.units[known.unit].resident;
+        resident.touch(self.clock.load(Relaxed));
+        worker.last = resident.watched.is_empty().then_some(known);
+        Ok(known)
+    }
+}
+
+impl Engine for Jit {
+    type Worker = Worker;
+
+    fn worker(&self) -> Worker {
+        Worker::default()
+    }
+
+    fn read_first(&self, worker: &mut Worker, wave: &Wave, env: &Env<'_>) -> RegisterSet {
+        if self.at_end == AtEnd::Registers {
+            return RegisterSet::ALL;
+        }
+        // What there is no entry for will be a fault in `run`.
+        let known = self.entry(worker, wave, env);
+        known.map_or(RegisterSet::ALL, |known| worker.units[known.unit].resident.read_first(known.index))
+    }
+
+    #[inline]
+    fn run(&self, worker: &mut Worker, wave: &mut Wave, env: &Env<'_>) -> Result<Stop, Box<Trap>> {
+        let limit = wave.executed.saturating_add(env.slice);
+        loop {
+            let Known { unit, index, .. } = self.entry(worker, wave, env)?;
+            let InUse { resident, sites } = &mut worker.units[unit];
+            let mut context = Context { scratch: worker.scratch, ..Context::new(limit, env, sites, worker.host) };
+            let exit = resident.unit.run(wave, &mut context, index);
+            worker.scratch = context.scratch;
+            if exit == Exit::End {
+                return Ok(Stop::End);
+            }
+            if let Some(stop) = outcome(exit, &context, wave)? {
+                return Ok(stop);
+            }
+            if wave.executed >= limit {
+                return Ok(Stop::Yield);
+            }
+        }
+    }
+}
+
+/// What it means for the wave that its unit came back: it goes on at its PC, has stopped, or is stuck.
+#[inline]
+pub(crate) fn outcome(exit: Exit, context: &Context<'_>, wave: &mut Wave) -> Result<Option<Stop>, Box<Trap>> {
+    match exit {
+        Exit::End => Ok(Some(Stop::End)),
+        Exit::Barrier => Ok(Some(Stop::Barrier)),
+        Exit::Yield => Ok(Some(Stop::Yield)),
+        Exit::Jump => Ok(None),
+        Exit::Fault => Err(faulted(context, wave.pc)),
+        Exit::Trap => Err(stopped(Cause::TrapInstruction, wave.pc)),
+        Exit::Halt => Err(stopped(Cause::Halt, wave.pc)),
+        Exit::Undocumented => Err(stopped(Cause::Undocumented, wave.pc)),
+        Exit::Meet => meet(context.env, wave),
+    }
+}
+
+/// The error of an instruction at `pc` that stops its wave.
+#[cold]
+fn stopped(cause: Cause, pc: u64) -> Box<Trap> {
+    Box::new(Trap::Fault { cause, address: pc, lane: 0, pc })
+}
+
+/// The error of an access at `pc` that faulted.
+#[cold]
+fn faulted(context: &Context<'_>, pc: u64) -> Box<Trap> {
+    let bad = context.bad.as_ref().expect("a faulting access says why");
+    let (cause, address, lane) = (bad.cause, bad.address, bad.lane);
+    Box::new(Trap::Fault { cause, address, lane, pc })
+}
+
+/// Executes the instruction at which waves of different work-groups meet.
+#[cold]
+fn meet(env: &Env<'_>, wave: &mut Wave) -> Result<Option<Stop>, Box<Trap>> {
+    let inst = decode(env.memory, Decoder::new(env.target), wave.pc)?;
+    Ok(meet::execute(&inst, wave, env).map(Stop::Wait))
+}
