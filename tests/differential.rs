@@ -12,6 +12,7 @@ use gcnjit_interp::run::{Buffers, Machine as Stepper};
 use gcnjit_isa::{Code, Decoder, Gen, Inst, Note, Op, Operand, Target, disas};
 use gcnjit_rt::image::BorderColors;
 use gcnjit_rt::{Env, Memory, Mode, RegisterFile, Trap, View, Wave, gds::Gds, lds::Lds, order::Order, wave::reg};
+use gcnjit_translate::access::Site;
 use gcnjit_translate::jit::{Context, Exit, Unit};
 use gcnjit_translate::lane::Listing;
 use gcnjit_translate::libcall;
@@ -128,7 +129,8 @@ fn compare(bench: &Bench, machine: Machine, inst: &Inst, wave: &Wave, unit: &Uni
         return (!matches!(*trap, Trap::Unimplemented { .. })).then(|| format!("the interpreter: {trap}"));
     }
     let mut got = wave.clone();
-    let mut context = Context::new(u64::MAX, &env, &mut [], libcall::mxcsr());
+    let mut scratch = Site::default();
+    let mut context = Context::new(u64::MAX, &env, &mut [], &mut scratch, libcall::mxcsr());
     let exit = unit.run(&mut got, &mut context, 0);
     let mut text = String::new();
     if exit != Exit::Jump || got.pc != expected.pc {
@@ -254,7 +256,8 @@ fn run_program(bench: &Bench, target: Target, program: &Program, wave: &Wave) ->
     for (_, inst) in program {
         stepper.step(inst).ok()?;
     }
-    let mut context = Context::new(u64::MAX, &env, &mut [], libcall::mxcsr());
+    let mut scratch = Site::default();
+    let mut context = Context::new(u64::MAX, &env, &mut [], &mut scratch, libcall::mxcsr());
     unit.run(&mut got, &mut context, 0);
     let (_, last) = program.last()?;
     let text = difference(last, wave, &got, &expected);

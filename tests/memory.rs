@@ -452,7 +452,8 @@ fn interpret(bench: &Bench, target: Target, inst: &Inst, wave: &Wave) -> Option<
 /// Runs the translation.
 fn translated(bench: &Bench, target: Target, wave: &Wave, unit: &Unit, sites: &mut [Site]) -> Outcome {
     bench.run(target, wave, |wave, env| {
-        let mut context = Context::new(u64::MAX, env, sites, libcall::mxcsr());
+        let mut scratch = Site::default();
+        let mut context = Context::new(u64::MAX, env, sites, &mut scratch, libcall::mxcsr());
         match (unit.run(wave, &mut context, 0), context.bad) {
             (Exit::Jump, _) => Ok(()),
             (Exit::Fault, Some(bad)) => {

@@ -34,7 +34,7 @@ const IDS: usize = 3;
 const GROUP: usize = 16;
 
 /// Fills the registers of a wave. The host has the features that it was chosen for.
-type Fill = unsafe fn(&Initial, &mut Wave, &[u32; 128], &Filled);
+type Fill = unsafe fn(&Initial, &mut Wave, &Scalars, &Filled);
 
 /// Which registers are filled in waves that start, and how. Others keep what another wave left there, so nobody may read
 /// them.
@@ -69,8 +69,14 @@ fn widest() -> Fill {
     Initial::fill_narrow
 }
 
-/// What registers start with, for waves of one place in their work-group.
+/// What SGPRs start with.
 #[derive(Debug)]
+#[repr(align(64))]
+pub(crate) struct Scalars(pub(crate) [u32; 128]);
+
+/// What VGPRs start with, for waves of one place in their work-group.
+#[derive(Debug)]
+#[repr(align(64))]
 pub(crate) struct Initial {
     /// The work-item ids, which the first VGPRs hold, and as the last a row of zeros: a loop of stores of a constant
     /// would become a call.
@@ -85,25 +91,25 @@ impl Initial {
 
     /// Fills SGPRs with `values`, and VGPRs with ids or zeros, as far as they are to be filled.
     #[inline]
-    pub(crate) fn fill(&self, wave: &mut Wave, values: &[u32; 128], filled: &Filled) {
+    pub(crate) fn fill(&self, wave: &mut Wave, values: &Scalars, filled: &Filled) {
         // SAFETY: the function was chosen for this host.
         unsafe { (filled.fill)(self, wave, values, filled) }
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx512f")]
-    fn fill_512(&self, wave: &mut Wave, values: &[u32; 128], filled: &Filled) {
+    fn fill_512(&self, wave: &mut Wave, values: &Scalars, filled: &Filled) {
         self.fill_narrow(wave, values, filled);
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx")]
-    fn fill_256(&self, wave: &mut Wave, values: &[u32; 128], filled: &Filled) {
+    fn fill_256(&self, wave: &mut Wave, values: &Scalars, filled: &Filled) {
         self.fill_narrow(wave, values, filled);
     }
 
     #[inline(always)]
-    fn fill_narrow(&self, wave: &mut Wave, values: &[u32; 128], filled: &Filled) {
+    fn fill_narrow(&self, wave: &mut Wave, values: &Scalars, filled: &Filled) {
         let [ids @ .., zero] = &self.rows;
         for register in &filled.ids {
             wave.vgpr[usize::from(*register)] = ids[usize::from(*register)];
@@ -111,7 +117,7 @@ impl Initial {
         for register in &filled.zeros {
             wave.vgpr[usize::from(*register)] = *zero;
         }
-        let (to, from) = (wave.sgpr.as_chunks_mut::<GROUP>().0, values.as_chunks::<GROUP>().0);
+        let (to, from) = (wave.sgpr.as_chunks_mut::<GROUP>().0, values.0.as_chunks::<GROUP>().0);
         for group in &filled.groups {
             to[usize::from(*group)] = from[usize::from(*group)];
         }
@@ -120,7 +126,7 @@ impl Initial {
 
 #[cfg(test)]
 mod tests {
-    use super::{Fill, Filled, Initial, RegisterSet};
+    use super::{Fill, Filled, Initial, RegisterSet, Scalars};
     use crate::wave::Wave;
 
     /// All VGPRs, and SGPRs of the first group and the last two.
@@ -129,7 +135,7 @@ mod tests {
     #[test]
     fn registers_that_are_owned_and_read_are_filled() {
         let initial = Initial::new([[1; 64], [2; 64], [3; 64]]);
-        let values = std::array::from_fn(|index| index as u32 ^ 5);
+        let values = Scalars(std::array::from_fn(|index| index as u32 ^ 5));
         let some = RegisterSet { sgprs: 1 << 16 | 1 << 95, vgprs: [0b1101 | 1 << 127, 1 | 1 << 127] };
         for (set, owned, given) in [
             (RegisterSet::ALL, 0, 1),
@@ -149,7 +155,7 @@ mod tests {
                 initial.fill(&mut wave, &values, &filled);
                 for (index, value) in (0..128).zip(wave.sgpr) {
                     let is_near = (index & !15..=index | 15).any(|register| set.has_sgpr(register));
-                    assert_eq!(value, if is_near { values[usize::from(index)] } else { 0xffff }, "s{index}");
+                    assert_eq!(value, if is_near { values.0[usize::from(index)] } else { 0xffff }, "s{index}");
                 }
                 for (index, row) in (0..=255).zip(&wave.vgpr) {
                     let value = match index {

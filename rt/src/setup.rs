@@ -9,7 +9,7 @@ use crate::memory::{Allocation, Memory, MemoryError, Piece};
 use crate::packet::{DispatchPacket, QUEUE_SIZE, queue};
 use crate::register_file::RegisterFile;
 use crate::resources::Resources;
-use crate::rows::{Filled, Initial, RegisterSet};
+use crate::rows::{Filled, Initial, RegisterSet, Scalars};
 use crate::wave::{LANES, Mode, Wave};
 use gcnjit_isa::Gen;
 
@@ -186,7 +186,7 @@ pub(crate) struct Setup {
     mode: Mode,
     pub(crate) registers: RegisterFile,
     /// What all waves start with: the user SGPRs, and zeros.
-    sgpr: [u32; 128],
+    sgpr: Scalars,
     system: System,
 }
 
@@ -238,8 +238,8 @@ impl Setup {
             }
         }
         user.resize(code.rsrc2.user_sgprs(), 0);
-        let mut sgpr = [0; 128];
-        sgpr[..user.len()].copy_from_slice(&user);
+        let mut sgpr = Scalars([0; 128]);
+        sgpr.0[..user.len()].copy_from_slice(&user);
         Ok(Setup {
             scratch,
             control,
@@ -271,7 +271,7 @@ impl Setup {
 
     /// Puts wave `index` of the work-group at `group` in its initial state, with the registers that are to be filled.
     /// `slot` is its place in scratch.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn start(
         &self,
         wave: &mut Wave,

@@ -50,7 +50,7 @@ pub enum Exit {
 
 impl Exit {
     /// All, by what translated code returns.
-    const ALL: [Exit; 9] = [
+    const ALL: &[Exit] = &[
         Exit::End,
         Exit::Barrier,
         Exit::Yield,
@@ -87,7 +87,7 @@ pub struct Context<'a> {
     /// The LDS as if it were an allocation.
     pub lds: Site,
     /// What buffer instructions hit last in scratch, which is one range for all of them.
-    pub scratch: Site,
+    pub scratch: &'a mut Site,
     /// The first bad lane of the access that faulted.
     pub bad: Option<Bad>,
 }
@@ -95,10 +95,10 @@ pub struct Context<'a> {
 impl<'a> Context<'a> {
     /// Nothing bad yet. `host` is this thread's MXCSR: reading it would cost as much as a short block.
     #[inline]
-    pub fn new(limit: u64, env: &'a Env<'a>, sites: &'a mut [Site], host: u32) -> Context<'a> {
+    pub fn new(limit: u64, env: &'a Env<'a>, sites: &'a mut [Site], scratch: &'a mut Site, host: u32) -> Context<'a> {
         let first_site = sites.as_mut_ptr();
         let lds = Site::of(env.lds.as_ptr().expose_provenance() as u64, env.lds.size().into());
-        Context { limit, env, sites, first_site, host, lds, scratch: Site::default(), bad: None }
+        Context { limit, env, sites, first_site, host, lds, scratch, bad: None }
     }
 }
 

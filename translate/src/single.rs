@@ -17,6 +17,7 @@ pub struct Single {
     guest: GuestBlock,
     target: Target,
     sites: Vec<Site>,
+    scratch: Site,
 }
 
 impl Single {
@@ -28,7 +29,7 @@ impl Single {
         let unit = translate_block(guest, machine, Mode(mode.0 & MODE_KEY))?;
         let sites = (0..unit.accesses).map(|_| Site::default()).collect();
         let guest = GuestBlock { instructions: guest.instructions.clone() };
-        Ok(Single { unit, guest, target: machine.target, sites })
+        Ok(Single { unit, guest, target: machine.target, sites, scratch: Site::default() })
     }
 
     /// Runs `wave`, which is at the block's start, once through it: `None` if it goes on at its PC.
@@ -38,7 +39,7 @@ impl Single {
     pub fn run(&mut self, wave: &mut Wave, env: &Env<'_>) -> Result<Option<Stop>, Box<Trap>> {
         // A block that jumps to its own start comes back there instead of going round.
         let limit = wave.executed;
-        let mut context = Context::new(limit, env, &mut self.sites, libcall::mxcsr());
+        let mut context = Context::new(limit, env, &mut self.sites, &mut self.scratch, libcall::mxcsr());
         let exit = self.unit.run(wave, &mut context, 0);
         Ok(outcome(exit, &context, wave)?.filter(|stop| *stop != Stop::Yield))
     }

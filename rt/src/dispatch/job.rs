@@ -296,7 +296,7 @@ impl<E: Engine> Job<'_, E> {
     }
 
     /// Runs a wave once. Returns what it does next, unless it has ended.
-    #[inline]
+    #[inline(always)]
     fn run_wave(
         &self,
         worker: &mut Worker<'_, E::Worker>,
@@ -306,15 +306,17 @@ impl<E: Engine> Job<'_, E> {
         let before = wave.executed;
         let stop = self.engine.run(&mut worker.engine, wave, env);
         let executed = wave.executed - before;
-        worker.stats.wave_instructions += executed;
-        let gives_up = matches!(stop, Ok(Stop::Yield));
-        worker.spent = worker.spent.saturating_add(if gives_up { executed.max(self.options.slice) } else { executed });
+        worker.spent = worker.spent.saturating_add(executed);
         match stop {
-            Ok(Stop::End) => Ok(None),
+            Ok(Stop::End) => {
+                worker.stats.wave_instructions += wave.executed;
+                Ok(None)
+            }
             Ok(Stop::Barrier) => Ok(Some(State::Waiting)),
             Ok(Stop::Wait(wait)) => Ok(Some(State::Parked(wait))),
             Ok(Stop::Yield) => {
                 worker.rounds = CLOCK_PERIOD;
+                worker.spent = worker.spent.saturating_add(self.options.slice.saturating_sub(executed));
                 Ok(Some(State::Ready))
             }
             Err(trap) => Err(self.fail_at(self.setup.explain(*trap), wave)),

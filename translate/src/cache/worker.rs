@@ -87,14 +87,16 @@ impl Worker {
 }
 
 impl Jit {
-    /// The entry that the wave is at.
+    /// The entry that the wave is at: the position of its unit, and its index there.
     #[inline]
-    fn entry(&self, worker: &mut Worker, wave: &Wave, env: &Env<'_>) -> Result<Known, Box<Trap>> {
+    fn entry(&self, worker: &mut Worker, wave: &Wave, env: &Env<'_>) -> Result<(usize, u32), Box<Trap>> {
         debug_assert!(worker.entries.is_empty() || worker.machine == Place::machine(env), "another dispatch");
         let place = Place::new(wave.pc, wave.mode, worker.machine);
-        match worker.last {
-            Some(known) if known.place == place && worker.clock == self.clock.load(Acquire) => Ok(known),
-            _ => self.other_entry(worker, wave, env),
+        match &worker.last {
+            Some(Known { place: last, unit, index }) if *last == place && worker.clock == self.clock.load(Acquire) => {
+                Ok((*unit, *index))
+            }
+            _ => self.other_entry(worker, wave, env).map(|known| (known.unit, known.index)),
         }
     }
 
@@ -138,20 +140,24 @@ impl Engine for Jit {
         }
         // What there is no entry for will be a fault in `run`.
         let known = self.entry(worker, wave, env);
-        known.map_or(RegisterSet::ALL, |known| worker.units[known.unit].resident.read_first(known.index))
+        known.map_or(RegisterSet::ALL, |(unit, index)| worker.units[unit].resident.read_first(index))
     }
 
-    #[inline]
+    #[inline(always)]
     fn run(&self, worker: &mut Worker, wave: &mut Wave, env: &Env<'_>) -> Result<Stop, Box<Trap>> {
         let limit = wave.executed.saturating_add(env.slice);
         loop {
-            let Known { unit, index, .. } = self.entry(worker, wave, env)?;
-            let InUse { resident, sites } = &mut worker.units[unit];
-            let mut context = Context { scratch: worker.scratch, ..Context::new(limit, env, sites, worker.host) };
+            let (unit, index) = self.entry(worker, wave, env)?;
+            let Worker { units, scratch, host, .. } = worker;
+            let InUse { resident, sites } = &mut units[unit];
+            let mut context = Context::new(limit, env, sites, scratch, *host);
             let exit = resident.unit.run(wave, &mut context, index);
-            worker.scratch = context.scratch;
+            // By comparisons, not through a table: nearly all come back for one of these.
             if exit == Exit::End {
                 return Ok(Stop::End);
+            }
+            if exit == Exit::Barrier {
+                return Ok(Stop::Barrier);
             }
             if let Some(stop) = outcome(exit, &context, wave)? {
                 return Ok(stop);
@@ -164,7 +170,7 @@ impl Engine for Jit {
 }
 
 /// What it means for the wave that its unit came back: it goes on at its PC, has stopped, or is stuck.
-#[inline]
+#[inline(never)]
 pub(crate) fn outcome(exit: Exit, context: &Context<'_>, wave: &mut Wave) -> Result<Option<Stop>, Box<Trap>> {
     match exit {
         Exit::End => Ok(Some(Stop::End)),

@@ -223,7 +223,7 @@ pub unsafe extern "C" fn access(
     // SAFETY: the caller's contract; translated code holds no references, so these are unique while the call lasts.
     let (wave, context, access) = unsafe { (&mut *wave, &mut *context, &*access) };
     let site = match access.is_in_scratch(wave) {
-        true => &mut context.scratch,
+        true => &mut *context.scratch,
         false => &mut context.sites[site as usize],
     };
     match access.run(wave, context.env, site) {

@@ -70,7 +70,7 @@ pub fn emit_call(asm: &mut Asm, access: &Access, lanes: &LaneMove, number: usize
     if access.is_in_lds() {
         asm.add(SITE, offset_of!(Context<'_>, lds) as i32);
     } else if access.may_be_in_scratch() {
-        asm.add(SITE, offset_of!(Context<'_>, scratch) as i32);
+        asm.load64(SITE, SITE, offset_of!(Context<'_>, scratch) as i32);
     } else {
         asm.load64(SITE, SITE, offset_of!(Context<'_>, first_site) as i32);
         asm.add(SITE, (number * size_of::<Site>()) as i32);
