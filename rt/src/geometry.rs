@@ -20,7 +20,10 @@ pub struct Geometry {
 /// dimension would take as long as a short wave.
 #[derive(Debug)]
 pub(crate) struct Walk {
+    geometry: Geometry,
     counts: [u32; 3],
+    /// The last coordinate of each dimension, if the work-groups there are partial ones.
+    partial: [Option<u32>; 3],
     /// The work-group that was asked for last, and its coordinates.
     last: (u64, [u32; 3]),
 }
@@ -28,7 +31,17 @@ pub(crate) struct Walk {
 impl Walk {
     /// At the first work-group of a launch.
     pub(crate) fn new(geometry: &Geometry) -> Walk {
-        Walk { counts: geometry.group_counts(), last: (0, [0; 3]) }
+        let counts = geometry.group_counts();
+        let partial = std::array::from_fn(|d| (geometry.grid[d] % geometry.block[d] != 0).then(|| counts[d] - 1));
+        Walk { geometry: *geometry, counts, partial, last: (0, [0; 3]) }
+    }
+
+    /// The size of the work-group that was asked for last.
+    #[inline]
+    pub(crate) fn size(&self) -> [u32; 3] {
+        let (_, group) = self.last;
+        let is_whole = self.partial.iter().zip(group).all(|(partial, at)| *partial != Some(at));
+        if is_whole { self.geometry.block } else { self.geometry.group_size(group) }
     }
 
     /// The coordinates of a work-group, from its place in the order x, y, z.
@@ -101,7 +114,6 @@ impl Geometry {
     }
 
     /// The size of the work-group at these coordinates: that of a whole one, or what is left of the grid.
-    #[inline]
     pub fn group_size(&self, group: [u32; 3]) -> [u32; 3] {
         std::array::from_fn(|d| {
             let before = u64::from(group[d]) * u64::from(self.block[d]);
@@ -132,7 +144,9 @@ mod tests {
         let mut walk = Walk::new(&geometry);
         let place = |[x, y, z]: [u32; 3]| u64::from(x + 3 * (y + 3 * z));
         for linear in (0..geometry.groups()).chain([5, 6, 6, 2, 26, 0]) {
-            assert_eq!(place(walk.to(linear)), linear);
+            let group = walk.to(linear);
+            assert_eq!(place(group), linear);
+            assert_eq!(walk.size(), geometry.group_size(group));
         }
     }
 

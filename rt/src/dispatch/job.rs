@@ -99,6 +99,13 @@ struct Worker<'a, W> {
     stats: Stats,
 }
 
+impl<W> Worker<'_, W> {
+    #[inline]
+    fn spend(&mut self, instructions: u64) {
+        self.spent = self.spent.saturating_add(instructions);
+    }
+}
+
 impl<E: Engine> Job<'_, E> {
     /// Runs work-groups until there is nothing left for this thread.
     pub(super) fn work(&self, caller: Option<Caller<'_>>) {
@@ -185,7 +192,7 @@ impl<E: Engine> Job<'_, E> {
     /// Puts a work-group of the grid in the place of one that is over, and runs each of its waves once.
     fn begin(&self, worker: &mut Worker<'_, E::Worker>, group: &mut Group, linear: u64) -> Result<(), Stopping> {
         let place = worker.walk.to(linear);
-        let size = self.launch.geometry.group_size(place);
+        let size = worker.walk.size();
         if worker.items.size != size {
             worker.items = Items::new(size);
         }
@@ -304,19 +311,24 @@ impl<E: Engine> Job<'_, E> {
         env: &Env<'_>,
     ) -> Result<Option<State>, Stopping> {
         let before = wave.executed;
-        let stop = self.engine.run(&mut worker.engine, wave, env);
-        let executed = wave.executed - before;
-        worker.spent = worker.spent.saturating_add(executed);
-        match stop {
+        // What each case does stands there in full, so that no case is asked for twice.
+        match self.engine.run(&mut worker.engine, wave, env) {
             Ok(Stop::End) => {
                 worker.stats.wave_instructions += wave.executed;
+                worker.spend(wave.executed - before);
                 Ok(None)
             }
-            Ok(Stop::Barrier) => Ok(Some(State::Waiting)),
-            Ok(Stop::Wait(wait)) => Ok(Some(State::Parked(wait))),
+            Ok(Stop::Barrier) => {
+                worker.spend(wave.executed - before);
+                Ok(Some(State::Waiting))
+            }
+            Ok(Stop::Wait(wait)) => {
+                worker.spend(wave.executed - before);
+                Ok(Some(State::Parked(wait)))
+            }
             Ok(Stop::Yield) => {
                 worker.rounds = CLOCK_PERIOD;
-                worker.spent = worker.spent.saturating_add(self.options.slice.saturating_sub(executed));
+                worker.spend(self.options.slice.max(wave.executed - before));
                 Ok(Some(State::Ready))
             }
             Err(trap) => Err(self.fail_at(self.setup.explain(*trap), wave)),
