@@ -1,8 +1,8 @@
 //! Registers that a kernel reads before it has written them are zero, whatever the wave before left in them.
 //!
 //! A program is bare code with a buffer in s[0:3]. Each work-group has one wave, whose number is in s4; all waves run on
-//! one thread, one after the other in the same registers, and leave ones there. What v9 held at first goes to the
-//! wave's row in the buffer, where there are ones before.
+//! one thread, one after the other in the same registers, and leave ones there. What v9, or a scalar register, held at
+//! first goes to the wave's row in the buffer, where there are ones before.
 
 use gcnjit::isa::asm;
 use gcnjit::rt::code_object::{Slot, UserSgpr};
@@ -194,4 +194,40 @@ fn through_an_index() {
 fn in_other_bits() {
     let sdwa = "v_mov_b32_sdwa v9, 1 dst_sel:BYTE_2 dst_unused:UNUSED_PRESERVE src0_sel:DWORD";
     check(&[Target::Gfx900], &format!("{sdwa}\n{STORE}"), |_| 0x1_0000);
+}
+
+/// Leaves ones in a scalar register. What is read behind the barrier has been written before it.
+fn leave_scalar(register: &str) -> String {
+    format!(
+        "
+        s_mov_b32 {register}, -1
+        s_barrier
+        s_cmp_eq_u32 {register}, 7
+        s_cbranch_scc1 behind
+        v_mov_b32 v3, 5
+    behind:
+        s_nop 0
+        "
+    )
+}
+
+/// From all over the file: those near one that is read are filled with it.
+#[test]
+fn in_scalar_registers() {
+    for register in ["s7", "s24", "s70", "vcc_lo", "vcc_hi", "m0"] {
+        let leave = leave_scalar(register);
+        check(&TARGETS, &format!("v_mov_b32 v9, {register}\n{STORE}{leave}"), |_| 0);
+        let text = format!(
+            "
+            s_cmp_eq_u32 s4, 7
+            s_cbranch_scc0 other
+            s_mov_b32 {register}, 5
+        other:
+            v_mov_b32 v9, {register}
+            {STORE}{leave}"
+        );
+        check(&TARGETS, &text, |_| 0);
+    }
+    let text = format!("s_mov_b32 m0, 4\ns_movrels_b32 s21, s20\nv_mov_b32 v9, s21\n{STORE}{}", leave_scalar("s24"));
+    check(&TARGETS, &text, |_| 0);
 }

@@ -104,8 +104,10 @@ impl Jit {
     #[inline(never)]
     fn other_entry(&self, worker: &mut Worker, wave: &Wave, env: &Env<'_>) -> Result<Known, Box<Trap>> {
         worker.machine = Place::machine(env);
-        worker.clock = self.clock.load(Acquire);
-        worker.forget_gone();
+        let clock = self.clock.load(Acquire);
+        if std::mem::replace(&mut worker.clock, clock) != clock {
+            worker.forget_gone();
+        }
         let place = Place::new(wave.pc, wave.mode, worker.machine);
         let mut known = worker.entries.iter().find(|known| known.place == place).copied();
         if let Some(Known { unit, .. }) = known {

@@ -1,4 +1,5 @@
-//! VGPRs that a wave may read before it writes them: what they hold when it starts is seen.
+//! Registers that a wave may read before it writes them: what they hold when it starts is seen. EXEC is not among them
+//! where it only says which lanes are active.
 //!
 //! This is the analysis of [`super::registers`] for a wave that nobody looks at when it has stopped, so an access reads
 //! the registers that it names, and none because it may fault. It goes by lanes too. A register, or a value, is wanted in
