@@ -32,7 +32,8 @@ impl Walk {
     /// At the first work-group of a launch.
     pub(crate) fn new(geometry: &Geometry) -> Walk {
         let counts = geometry.group_counts();
-        let partial = std::array::from_fn(|d| (geometry.grid[d] % geometry.block[d] != 0).then(|| counts[d] - 1));
+        let partial =
+            std::array::from_fn(|d| (!geometry.grid[d].is_multiple_of(geometry.block[d])).then(|| counts[d] - 1));
         Walk { geometry: *geometry, counts, partial, last: (0, [0; 3]) }
     }
 
