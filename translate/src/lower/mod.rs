@@ -8,21 +8,21 @@
 //! segments are calls of its code ([`crate::wide`]); elsewhere they are loops of 128-bit vectors here. Source locations
 //! are guest addresses, counted from the lowest one of the unit.
 
+mod call;
 mod load;
 mod part;
+mod row;
 mod scalar;
 mod segment;
+mod term;
 mod vector;
 
-use crate::fenv;
-use crate::jit::{Context, Exit};
-use crate::lane::{Block, Fenv, Node, Op, Shape, Term, Ty, Value};
-use crate::libcall;
+use crate::jit::Exit;
+use crate::lane::{Block, Fenv, Op, Shape, Ty, Value};
 use crate::pass::demand::Demand;
 use crate::pass::fuse::Fused;
 use crate::pass::segment::{Item, Plan};
 use crate::wide;
-use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{
     self, AbiParam, InstBuilder, JumpTableData, MemFlagsData, Signature, SourceLoc, StackSlotData, StackSlotKind,
@@ -33,7 +33,6 @@ use gcnjit_rt::{Mode, Row, Wave};
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::BTreeMap;
 use std::mem::{offset_of, size_of};
-use std::ops::Range;
 
 /// How segments are lowered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -338,142 +337,6 @@ impl Lower<'_, '_> {
         self.fb.ins().store(MemFlagsData::trusted(), value, self.wave, offset as i32);
     }
 
-    /// Switches MXCSR if the environment needs another value than the one in force.
-    fn set_fenv(&mut self, fenv: Fenv) {
-        let (old, new) = (fenv::mxcsr(self.mode, self.fenv), fenv::mxcsr(self.mode, fenv));
-        self.fenv = fenv;
-        if old != new {
-            let word = self.fb.ins().iconst(I32, i64::from(new));
-            self.call_host("set_mxcsr", libcall::set_mxcsr as *const () as usize, &[word], None);
-        }
-    }
-
-    /// Calls the host function `name` of the C ABI.
-    fn call_host(
-        &mut self,
-        name: &'static str,
-        address: usize,
-        args: &[ir::Value],
-        result: Option<ir::Type>,
-    ) -> Option<ir::Value> {
-        *self.counts.libcalls.entry(name).or_default() += 1;
-        self.call_address(address, args, result)
-    }
-
-    /// Calls a function of the C ABI.
-    fn call_address(&mut self, address: usize, args: &[ir::Value], result: Option<ir::Type>) -> Option<ir::Value> {
-        let mut signature = Signature::new(self.call_conv);
-        signature.params.extend(args.iter().map(|arg| AbiParam::new(self.fb.func.dfg.value_type(*arg))));
-        signature.returns.extend(result.map(AbiParam::new));
-        let known = self.fb.func.dfg.signatures.iter().find(|(_, known)| **known == signature);
-        let known = known.map(|(known, _)| known);
-        let signature = known.unwrap_or_else(|| self.fb.import_signature(signature));
-        let callee = self.fb.ins().iconst(I64, address as i64);
-        let call = self.fb.ins().call_indirect(signature, callee, args);
-        self.fb.inst_results(call).first().copied()
-    }
-
-    /// A memory access, which may fault: the wider back end's function, if there is one, else a libcall.
-    fn access(&mut self, index: usize) {
-        let status = match self.wide.and_then(|code| code.access(self.index, index)) {
-            Some(address) => self.call_host("access", address, &[self.wave, self.context], Some(I32)),
-            None => self.call_accesses(index..index + 1),
-        };
-        let next = self.fb.create_block();
-        self.leave_if_bad(status, next);
-        self.fb.switch_to_block(next);
-    }
-
-    /// Calls the host for accesses that follow each other.
-    fn call_accesses(&mut self, numbers: Range<usize>) -> Option<ir::Value> {
-        let first = self.fb.ins().iconst(I64, std::ptr::from_ref(&self.block.accesses[numbers.start]) as i64);
-        let site = self.fb.ins().iconst(I32, (self.first_site + numbers.start) as i64);
-        let mut args = vec![self.wave, self.context, first, site];
-        if numbers.len() == 1 {
-            return self.call_host("access", libcall::access as *const () as usize, &args, Some(I32));
-        }
-        args.push(self.fb.ins().iconst(I32, numbers.len() as i64));
-        self.call_host("accesses", libcall::accesses as *const () as usize, &args, Some(I32))
-    }
-
-    /// Leaves the function if an access has faulted, else goes on at `next`.
-    fn leave_if_bad(&mut self, status: Option<ir::Value>, next: ir::Block) {
-        self.fb.ins().brif(status.expect("accesses have a result"), self.fault, &[], next, &[]);
-    }
-
-    /// Runs a libcall on rows.
-    fn call(&mut self, value: Value, rank: usize) {
-        let node = *self.block.node(value);
-        let destination = self.slot(value);
-        let mut args = vec![destination];
-        for (i, arg) in node.args().enumerate() {
-            let row = self.row(arg, rank, i);
-            args.push(row);
-        }
-        args.resize(4, destination);
-        let helper = &libcall::TABLE[(node.imm & 0xffff_ffff) as usize];
-        args.push(self.fb.ins().iconst(I64, (node.imm >> 32) as i64));
-        self.call_host(helper.name, helper.address(), &args, None);
-    }
-
-    /// The address of the row, or pair of rows, that a lane value has in memory; uniform values are spread out.
-    fn row(&mut self, value: Value, rank: usize, scratch: usize) -> ir::Value {
-        let node = *self.block.node(value);
-        if node.shape == Shape::Uniform {
-            return self.spread_to_scratch(value, scratch);
-        }
-        if node.op == Op::Vgpr && self.plan.in_file_for_scalars(value, rank) {
-            let offset = offset_of!(Wave, vgpr) + (node.imm & 0xff) as usize * size_of::<Row>();
-            return self.fb.ins().iadd_imm_s(self.wave, offset as i64);
-        }
-        self.slot(value)
-    }
-
-    /// Copies the row of an indexed VGPR to its slot.
-    fn vgpr_at(&mut self, value: Value) {
-        let node = *self.block.node(value);
-        let (slot, row) = (self.slot(value), self.indexed_row(&node, node.args[0]));
-        let all = self.fb.ins().iconst(I64, -1);
-        self.call_host("blend", libcall::blend() as *const () as usize, &[slot, row, all], None);
-    }
-
-    /// Fills the slot of a row from LDS.
-    fn lds_row(&mut self, value: Value) {
-        let node = *self.block.node(value);
-        let (slot, m0) = (self.slot(value), self.uniform(node.args[0]));
-        let row = self.fb.ins().iconst(I32, node.imm as u32 as i64);
-        self.call_host("lds_row", libcall::lds_row as *const () as usize, &[slot, self.context, m0, row], None);
-    }
-
-    /// Blends a row into an indexed VGPR.
-    fn set_vgpr_at(&mut self, node: &Node, rank: usize) {
-        let (source, mask) = (self.row(node.args[0], rank, 0), self.uniform(node.args[1]));
-        let row = self.indexed_row(node, node.args[2]);
-        self.call_host("blend", libcall::blend() as *const () as usize, &[row, source, mask], None);
-    }
-
-    /// The address of VGPR `imm` + `index`, modulo the register file.
-    fn indexed_row(&mut self, node: &Node, index: Value) -> ir::Value {
-        let index = self.uniform(index);
-        let register = self.fb.ins().iadd_imm_s(index, (node.imm & 0xff) as i64);
-        let register = self.fb.ins().band_imm_u(register, 255);
-        let register = self.fb.ins().uextend(I64, register);
-        let offset = self.fb.ins().imul_imm_u(register, size_of::<Row>() as i64);
-        let row = self.fb.ins().iadd(self.wave, offset);
-        self.fb.ins().iadd_imm_s(row, offset_of!(Wave, vgpr) as i64)
-    }
-
-    /// The address of SGPR `imm` + `index`, which is in the register file whatever the index.
-    fn indexed_sgpr(&mut self, node: &Node, index: Value) -> ir::Value {
-        let index = self.uniform(index);
-        let register = self.fb.ins().iadd_imm_s(index, (node.imm & 0xff) as i64);
-        let register = self.fb.ins().band_imm_u(register, 127);
-        let register = self.fb.ins().uextend(I64, register);
-        let offset = self.fb.ins().ishl_imm_u(register, 2);
-        let address = self.fb.ins().iadd(self.wave, offset);
-        self.fb.ins().iadd_imm_s(address, offset_of!(Wave, sgpr) as i64)
-    }
-
     /// The address of so many bytes into the frame.
     fn frame_at(&mut self, offset: usize) -> ir::Value {
         self.fb.ins().iadd_imm_s(self.frame, offset as i64)
@@ -481,92 +344,6 @@ impl Lower<'_, '_> {
 
     fn demand(&self, rank: usize) -> Demand<'_> {
         Demand { block: self.block, plan: self.plan, rank }
-    }
-
-    fn slot(&mut self, value: Value) -> ir::Value {
-        self.frame_at(self.plan.slot(value) * size_of::<Row>())
-    }
-
-    fn read_lane(&mut self, value: Value, rank: usize) {
-        let node = *self.block.node(value);
-        let result = if self.block.node(node.args[0]).shape == Shape::Uniform {
-            self.uniform(node.args[0])
-        } else {
-            let row = self.row(node.args[0], rank, 0);
-            let lane = self.uniform(node.args[1]);
-            let lane = self.fb.ins().band_imm_u(lane, 63);
-            let lane = self.fb.ins().uextend(I64, lane);
-            let offset = self.fb.ins().ishl_imm_u(lane, 2);
-            let address = self.fb.ins().iadd(row, offset);
-            self.fb.ins().load(I32, MemFlagsData::trusted(), address, 0)
-        };
-        self.uniform[value.index()] = Some(result);
-    }
-
-    fn term(&mut self) {
-        match self.block.term {
-            Term::Jump(pc) => self.go(pc),
-            Term::Branch(condition, yes, no) => {
-                let condition = self.uniform(condition);
-                let (then, other) = (self.ahead(yes), self.ahead(no));
-                let mut target = |ahead: Option<ir::Block>| ahead.unwrap_or_else(|| self.fb.create_block());
-                let targets = [target(then), target(other)];
-                self.fb.ins().brif(condition, targets[0], &[], targets[1], &[]);
-                for ((ahead, block), pc) in [then, other].into_iter().zip(targets).zip([yes, no]) {
-                    if ahead.is_none() {
-                        self.fb.switch_to_block(block);
-                        self.go(pc);
-                    }
-                }
-            }
-            Term::Dynamic(pc) => {
-                let pc = self.uniform(pc);
-                self.store_wave(pc, offset_of!(Wave, pc));
-                self.leave_with(Exit::Jump);
-            }
-            Term::End(pc) => self.leave(pc, Exit::End),
-            Term::Barrier(pc) => self.leave(pc, Exit::Barrier),
-            Term::Yield(pc) => self.leave(pc, Exit::Yield),
-            Term::Reenter(pc) => self.leave(pc, Exit::Jump),
-            Term::Trap(pc) => self.leave(pc, Exit::Trap),
-            Term::Halt(pc) => self.leave(pc, Exit::Halt),
-            Term::Undocumented(pc) => self.leave(pc, Exit::Undocumented),
-            Term::Meet(pc) => self.leave(pc, Exit::Meet),
-        }
-    }
-
-    /// The block at `pc`, if it comes later in the unit: it can be gone to without a look at the slice.
-    fn ahead(&self, pc: u64) -> Option<ir::Block> {
-        self.targets.get(&pc).copied().filter(|_| pc > self.block.pc)
-    }
-
-    /// Goes to the block at `pc`: directly, or out of the function if it is not part of it. A jump backwards
-    /// leaves when the wave's slice is over.
-    fn go(&mut self, pc: u64) {
-        if let Some(target) = self.ahead(pc) {
-            self.fb.ins().jump(target, &[]);
-            return;
-        }
-        let Some(target) = self.targets.get(&pc).copied() else { return self.leave(pc, Exit::Jump) };
-        let flags = MemFlagsData::trusted();
-        let executed = self.fb.ins().load(I64, flags, self.wave, offset_of!(Wave, executed) as i32);
-        let limit = self.fb.ins().load(I64, flags, self.context, offset_of!(Context, limit) as i32);
-        let over = self.fb.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, executed, limit);
-        let out = self.fb.create_block();
-        self.fb.set_cold_block(out);
-        self.fb.ins().brif(over, out, &[], target, &[]);
-        self.fb.switch_to_block(out);
-        self.leave(pc, Exit::Yield);
-    }
-
-    fn leave(&mut self, pc: u64, exit: Exit) {
-        let pc = self.fb.ins().iconst(I64, pc as i64);
-        self.store_wave(pc, offset_of!(Wave, pc));
-        self.leave_with(exit);
-    }
-
-    fn leave_with(&mut self, exit: Exit) {
-        leave_with(self.fb, exit);
     }
 }
 

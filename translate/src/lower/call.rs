@@ -1,0 +1,74 @@
+//! Calls of the host and of the wider back end's code, and memory accesses, which are such calls.
+
+use super::Lower;
+use crate::fenv;
+use crate::lane::Fenv;
+use crate::libcall;
+use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::{self, AbiParam, InstBuilder, Signature};
+use std::ops::Range;
+
+impl Lower<'_, '_> {
+    /// Switches MXCSR if the environment needs another value than the one in force.
+    pub(super) fn set_fenv(&mut self, fenv: Fenv) {
+        let (old, new) = (fenv::mxcsr(self.mode, self.fenv), fenv::mxcsr(self.mode, fenv));
+        self.fenv = fenv;
+        if old != new {
+            let word = self.fb.ins().iconst(I32, i64::from(new));
+            self.call_host("set_mxcsr", libcall::set_mxcsr as *const () as usize, &[word], None);
+        }
+    }
+
+    /// Calls the host function `name` of the C ABI.
+    pub(super) fn call_host(
+        &mut self,
+        name: &'static str,
+        address: usize,
+        args: &[ir::Value],
+        result: Option<ir::Type>,
+    ) -> Option<ir::Value> {
+        *self.counts.libcalls.entry(name).or_default() += 1;
+        self.call_address(address, args, result)
+    }
+
+    /// Calls a function of the C ABI.
+    pub(super) fn call_address(&mut self, address: usize, args: &[ir::Value], result: Option<ir::Type>) -> Option<ir::Value> {
+        let mut signature = Signature::new(self.call_conv);
+        signature.params.extend(args.iter().map(|arg| AbiParam::new(self.fb.func.dfg.value_type(*arg))));
+        signature.returns.extend(result.map(AbiParam::new));
+        let known = self.fb.func.dfg.signatures.iter().find(|(_, known)| **known == signature);
+        let known = known.map(|(known, _)| known);
+        let signature = known.unwrap_or_else(|| self.fb.import_signature(signature));
+        let callee = self.fb.ins().iconst(I64, address as i64);
+        let call = self.fb.ins().call_indirect(signature, callee, args);
+        self.fb.inst_results(call).first().copied()
+    }
+
+    /// A memory access, which may fault: the wider back end's function, if there is one, else a libcall.
+    pub(super) fn access(&mut self, index: usize) {
+        let status = match self.wide.and_then(|code| code.access(self.index, index)) {
+            Some(address) => self.call_host("access", address, &[self.wave, self.context], Some(I32)),
+            None => self.call_accesses(index..index + 1),
+        };
+        let next = self.fb.create_block();
+        self.leave_if_bad(status, next);
+        self.fb.switch_to_block(next);
+    }
+
+    /// Calls the host for accesses that follow each other.
+    pub(super) fn call_accesses(&mut self, numbers: Range<usize>) -> Option<ir::Value> {
+        let first = self.fb.ins().iconst(I64, std::ptr::from_ref(&self.block.accesses[numbers.start]) as i64);
+        let site = self.fb.ins().iconst(I32, (self.first_site + numbers.start) as i64);
+        let mut args = vec![self.wave, self.context, first, site];
+        if numbers.len() == 1 {
+            return self.call_host("access", libcall::access as *const () as usize, &args, Some(I32));
+        }
+        args.push(self.fb.ins().iconst(I32, numbers.len() as i64));
+        self.call_host("accesses", libcall::accesses as *const () as usize, &args, Some(I32))
+    }
+
+    /// Leaves the function if an access has faulted, else goes on at `next`.
+    pub(super) fn leave_if_bad(&mut self, status: Option<ir::Value>, next: ir::Block) {
+        self.fb.ins().brif(status.expect("accesses have a result"), self.fault, &[], next, &[]);
+    }
+}

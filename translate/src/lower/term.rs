@@ -1,0 +1,79 @@
+//! The end of a block: going on at another one, or leaving the function.
+
+use super::{Lower, leave_with};
+use crate::jit::{Context, Exit};
+use crate::lane::Term;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::I64;
+use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData};
+use gcnjit_rt::Wave;
+use std::mem::offset_of;
+
+impl Lower<'_, '_> {
+    /// Goes on where the block ends.
+    pub(super) fn term(&mut self) {
+        match self.block.term {
+            Term::Jump(pc) => self.go(pc),
+            Term::Branch(condition, yes, no) => {
+                let condition = self.uniform(condition);
+                let (then, other) = (self.ahead(yes), self.ahead(no));
+                let mut target = |ahead: Option<ir::Block>| ahead.unwrap_or_else(|| self.fb.create_block());
+                let targets = [target(then), target(other)];
+                self.fb.ins().brif(condition, targets[0], &[], targets[1], &[]);
+                for ((ahead, block), pc) in [then, other].into_iter().zip(targets).zip([yes, no]) {
+                    if ahead.is_none() {
+                        self.fb.switch_to_block(block);
+                        self.go(pc);
+                    }
+                }
+            }
+            Term::Dynamic(pc) => {
+                let pc = self.uniform(pc);
+                self.store_wave(pc, offset_of!(Wave, pc));
+                self.leave_with(Exit::Jump);
+            }
+            Term::End(pc) => self.leave(pc, Exit::End),
+            Term::Barrier(pc) => self.leave(pc, Exit::Barrier),
+            Term::Yield(pc) => self.leave(pc, Exit::Yield),
+            Term::Reenter(pc) => self.leave(pc, Exit::Jump),
+            Term::Trap(pc) => self.leave(pc, Exit::Trap),
+            Term::Halt(pc) => self.leave(pc, Exit::Halt),
+            Term::Undocumented(pc) => self.leave(pc, Exit::Undocumented),
+            Term::Meet(pc) => self.leave(pc, Exit::Meet),
+        }
+    }
+
+    /// The block at `pc`, if it comes later in the unit: it can be gone to without a look at the slice.
+    fn ahead(&self, pc: u64) -> Option<ir::Block> {
+        self.targets.get(&pc).copied().filter(|_| pc > self.block.pc)
+    }
+
+    /// Goes to the block at `pc`: directly, or out of the function if it is not part of it. A jump backwards
+    /// leaves when the wave's slice is over.
+    fn go(&mut self, pc: u64) {
+        if let Some(target) = self.ahead(pc) {
+            self.fb.ins().jump(target, &[]);
+            return;
+        }
+        let Some(target) = self.targets.get(&pc).copied() else { return self.leave(pc, Exit::Jump) };
+        let flags = MemFlagsData::trusted();
+        let executed = self.fb.ins().load(I64, flags, self.wave, offset_of!(Wave, executed) as i32);
+        let limit = self.fb.ins().load(I64, flags, self.context, offset_of!(Context, limit) as i32);
+        let over = self.fb.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, executed, limit);
+        let out = self.fb.create_block();
+        self.fb.set_cold_block(out);
+        self.fb.ins().brif(over, out, &[], target, &[]);
+        self.fb.switch_to_block(out);
+        self.leave(pc, Exit::Yield);
+    }
+
+    fn leave(&mut self, pc: u64, exit: Exit) {
+        let pc = self.fb.ins().iconst(I64, pc as i64);
+        self.store_wave(pc, offset_of!(Wave, pc));
+        self.leave_with(exit);
+    }
+
+    fn leave_with(&mut self, exit: Exit) {
+        leave_with(self.fb, exit);
+    }
+}
