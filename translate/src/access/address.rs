@@ -7,20 +7,32 @@
 use super::lanes::Level;
 use gcnjit_rt::{Env, Row};
 use std::mem::offset_of;
+use std::ops::Range;
 use std::ptr::with_exposed_provenance_mut;
 
 /// What one thread remembers of an access between executions: the allocation that the last one hit.
 ///
 /// It belongs to one [`gcnjit_rt::View`]: clear it (`Site::default()`) before running under another.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Site {
     start: u64,
     end: u64,
+    proven: u64,
     writable: bool,
     misses: u8,
     fused_misses: u8,
 }
+
+impl Default for Site {
+    #[inline]
+    fn default() -> Site {
+        Site { start: 0, end: 0, proven: NOWHERE, writable: false, misses: 0, fused_misses: 0 }
+    }
+}
+
+/// No multiple of four.
+const NOWHERE: u64 = 1;
 
 impl Site {
     /// Where translated code finds the allocation's first address, and the one behind it. Both are 0 at first.
@@ -37,10 +49,23 @@ impl Site {
     /// A byte: the same for a fused part that begins with the access.
     pub const FUSED_MISSES: usize = offset_of!(Site, fused_misses);
 
+    /// The multiple of four from which scalar loads may be done that begin with the access; at first there is none.
+    pub const PROVEN: usize = offset_of!(Site, proven);
+
     /// The site of something that is always there and may be written: LDS.
     #[inline]
     pub fn of(start: u64, len: u64) -> Site {
-        Site { start, end: start + len, writable: true, misses: 0, fused_misses: 0 }
+        Site { start, end: start + len, writable: true, ..Site::default() }
+    }
+
+    /// If `bytes` from `address`, a multiple of four, are all in one range: remembers that.
+    pub(crate) fn prove(&mut self, env: &Env<'_>, address: u64, bytes: Range<i64>) {
+        debug_assert_eq!(address % 4, 0);
+        let start = address.wrapping_add_signed(bytes.start);
+        let len = (bytes.end - bytes.start) as u64;
+        if self.bounds(env, start, false).is_some_and(|(_, end)| end - start >= len) {
+            self.proven = address;
+        }
     }
 
     /// Counts that translated code had to ask.

@@ -25,6 +25,7 @@ pub use table::{RowOp, TABLE, UNIFORM_NAMES, UNIFORM_TABLE, UniformOp};
 
 use crate::fenv;
 use crate::jit::Context;
+use crate::pass::scalar_loads::ScalarLoads;
 use gcnjit_rt::parameter::{self, Area, Parameter};
 use gcnjit_rt::{LANES, Row, Wave};
 use std::arch::asm;
@@ -236,18 +237,25 @@ pub unsafe extern "C" fn access(
     }
 }
 
-/// Accesses that follow each other, from one and its site on, up to the first that faults.
+/// Scalar loads, up to the first that faults. If all their bytes are in one allocation, the next ones from there need not
+/// come here.
 ///
 /// # Safety
-/// As [`access`], for `count` accesses side by side.
-pub unsafe extern "C" fn accesses(
+/// As [`access`], for `loads`, which begin with `first` and its site.
+pub unsafe extern "C" fn scalar_loads(
     wave: *mut Wave,
     context: *mut Context<'_>,
+    loads: *const ScalarLoads,
     first: *const crate::access::Access,
     site: u32,
-    count: u32,
 ) -> u32 {
+    let count = {
+        // SAFETY: the caller's contract; translated code holds no references, so these are unique in this block.
+        let (wave, context, loads) = unsafe { (&*wave, &mut *context, &*loads) };
+        context.sites[site as usize].prove(context.env, loads.address(wave), loads.bytes());
+        loads.loads.len()
+    };
     // SAFETY: the caller's contract.
-    let faults = |i: u32| unsafe { access(wave, context, first.add(i as usize), site + i) } != 0;
+    let faults = |i: usize| unsafe { access(wave, context, first.add(i), site + i as u32) } != 0;
     u32::from((0..count).any(faults))
 }

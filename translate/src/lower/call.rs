@@ -4,9 +4,9 @@ use super::Lower;
 use crate::fenv;
 use crate::lane::Fenv;
 use crate::libcall;
+use crate::pass::scalar_loads::ScalarLoads;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{self, AbiParam, InstBuilder, Signature};
-use std::ops::Range;
 
 impl Lower<'_, '_> {
     /// Switches MXCSR if the environment needs another value than the one in force.
@@ -32,7 +32,12 @@ impl Lower<'_, '_> {
     }
 
     /// Calls a function of the C ABI.
-    pub(super) fn call_address(&mut self, address: usize, args: &[ir::Value], result: Option<ir::Type>) -> Option<ir::Value> {
+    pub(super) fn call_address(
+        &mut self,
+        address: usize,
+        args: &[ir::Value],
+        result: Option<ir::Type>,
+    ) -> Option<ir::Value> {
         let mut signature = Signature::new(self.call_conv);
         signature.params.extend(args.iter().map(|arg| AbiParam::new(self.fb.func.dfg.value_type(*arg))));
         signature.returns.extend(result.map(AbiParam::new));
@@ -48,23 +53,29 @@ impl Lower<'_, '_> {
     pub(super) fn access(&mut self, index: usize) {
         let status = match self.wide.and_then(|code| code.access(self.index, index)) {
             Some(address) => self.call_host("access", address, &[self.wave, self.context], Some(I32)),
-            None => self.call_accesses(index..index + 1),
+            None => {
+                let [access, site] = self.access_arguments(index);
+                let args = [self.wave, self.context, access, site];
+                self.call_host("access", libcall::access as *const () as usize, &args, Some(I32))
+            }
         };
         let next = self.fb.create_block();
         self.leave_if_bad(status, next);
         self.fb.switch_to_block(next);
     }
 
-    /// Calls the host for accesses that follow each other.
-    pub(super) fn call_accesses(&mut self, numbers: Range<usize>) -> Option<ir::Value> {
-        let first = self.fb.ins().iconst(I64, std::ptr::from_ref(&self.block.accesses[numbers.start]) as i64);
-        let site = self.fb.ins().iconst(I32, (self.first_site + numbers.start) as i64);
-        let mut args = vec![self.wave, self.context, first, site];
-        if numbers.len() == 1 {
-            return self.call_host("access", libcall::access as *const () as usize, &args, Some(I32));
-        }
-        args.push(self.fb.ins().iconst(I32, numbers.len() as i64));
-        self.call_host("accesses", libcall::accesses as *const () as usize, &args, Some(I32))
+    /// Calls the host for scalar loads.
+    pub(super) fn call_scalar_loads(&mut self, loads: &ScalarLoads) -> Option<ir::Value> {
+        let [first, site] = self.access_arguments(loads.first);
+        let loads = self.fb.ins().iconst(I64, std::ptr::from_ref(loads) as i64);
+        let args = [self.wave, self.context, loads, first, site];
+        self.call_host("scalar_loads", libcall::scalar_loads as *const () as usize, &args, Some(I32))
+    }
+
+    /// An access, and the number of its site.
+    fn access_arguments(&mut self, index: usize) -> [ir::Value; 2] {
+        let access = self.fb.ins().iconst(I64, std::ptr::from_ref(&self.block.accesses[index]) as i64);
+        [access, self.fb.ins().iconst(I32, (self.first_site + index) as i64)]
     }
 
     /// Leaves the function if an access has faulted, else goes on at `next`.

@@ -260,9 +260,9 @@ impl Lower<'_, '_> {
             self.load_pair(value, pair);
             return 3;
         }
-        if let Some(loads) = self.scalar_loads(value, tail) {
-            self.load_scalars(&loads);
-            return loads.len();
+        if let Some(loads) = self.scalar_loads(value) {
+            self.load_scalars(loads);
+            return loads.loads.len();
         }
         self.scalar(value);
         1

@@ -7,5 +7,6 @@ pub mod fuse;
 pub mod initial;
 pub mod live;
 pub mod registers;
+pub mod scalar_loads;
 pub mod segment;
 pub mod strides;

@@ -10,6 +10,7 @@
 //! in the register file and none of later ones is.
 
 use super::live::is_cheap;
+use super::scalar_loads::{self, ScalarLoads};
 use crate::fenv;
 use crate::lane::{Block, Fenv, Node, Op, Shape, Table, Ty, Value};
 use gcnjit_rt::Mode;
@@ -17,11 +18,14 @@ use rustc_hash::FxHashMap as HashMap;
 use std::ops::Range;
 
 /// The plan of a block.
+#[derive(Default)]
 pub struct Plan {
     /// In order.
     pub steps: Vec<Step>,
     /// All that they do, in order.
     pub items: Vec<Item>,
+    /// Loads of SGPRs among them that are done together.
+    pub loads: Vec<ScalarLoads>,
     /// The step of each live node.
     pub ranks: Vec<Option<usize>>,
     /// Frame slots of lane values that outlive their segment.
@@ -89,8 +93,7 @@ impl Plan {
 
     /// A plan that says no more than what is in slots: values without a rank.
     pub fn of_slots(ranks: Vec<Option<usize>>, slots: Table<usize>) -> Plan {
-        let (steps, items) = (vec![Step::default()], Vec::new());
-        Plan { steps, items, ranks, slots, slot_count: 0, valid_until: Table::default() }
+        Plan { steps: vec![Step::default()], ranks, slots, ..Plan::default() }
     }
 
     /// The frame slot of a value that is in one.
@@ -120,6 +123,7 @@ pub fn plan(block: &Block, needed: &[bool], mode: Mode) -> Plan {
     let mut plan = ranker.plan;
     keep_crossing_values(block, &mut plan);
     plan.list_items();
+    plan.loads = scalar_loads::find(block, &plan.items);
     plan
 }
 
@@ -143,14 +147,7 @@ struct Ranker<'a> {
 
 impl<'a> Ranker<'a> {
     fn new(block: &'a Block, mode: Mode) -> Self {
-        let plan = Plan {
-            steps: Vec::new(),
-            items: Vec::new(),
-            ranks: vec![None; block.nodes.len()],
-            slots: Table::default(),
-            slot_count: 0,
-            valid_until: Table::default(),
-        };
+        let plan = Plan { ranks: vec![None; block.nodes.len()], ..Plan::default() };
         Ranker {
             block,
             mode,
