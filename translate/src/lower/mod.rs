@@ -130,6 +130,7 @@ pub fn lower(
             call_conv,
             uniform: vec![None; planned.block.nodes.len()],
             halves: HashMap::default(),
+            extended: HashMap::default(),
             fenv: Fenv::F32,
             first_site,
             fault,
@@ -197,6 +198,8 @@ struct Lower<'a, 'f> {
     uniform: Vec<Option<ir::Value>>,
     /// SGPRs that have been read as halves of a pair: it, and whether this is the upper one.
     halves: HashMap<Value, (ir::Value, bool)>,
+    /// B32 values that are there zero-extended too.
+    extended: HashMap<Value, ir::Value>,
     /// The environment that holds at this point of the code.
     fenv: Fenv,
     /// The unit's number of the block's first access.
@@ -276,11 +279,15 @@ impl Lower<'_, '_> {
         if low.op != Op::SetSgpr || high.op != Op::SetSgpr || high.imm != low.imm + 1 {
             return None;
         }
-        let [lower, upper] = [low, high].map(|set| self.block.node(set.args[0]));
+        let [low_half, high_half] = [low.args[0], high.args[0]];
+        let [lower, upper] = [low_half, high_half].map(|half| self.block.node(half));
         let both = match (lower.op, upper.op) {
             (Op::Lo, Op::Hi) if lower.args[0] == upper.args[0] => self.uniform(lower.args[0]),
             (Op::Const, Op::Const) => self.fb.ins().iconst(I64, (lower.imm | upper.imm << 32) as i64),
-            _ => return None,
+            _ => match (self.halves.get(&low_half), self.halves.get(&high_half)) {
+                (Some((pair, false)), Some((other, true))) if pair == other => *pair,
+                _ => return None,
+            },
         };
         Some((low.imm as usize, both))
     }

@@ -87,6 +87,15 @@ impl Lower<'_, '_> {
         self.frame_at(self.plan.slot(value) * size_of::<Row>())
     }
 
+    /// The address of a lane, modulo 64, of a row of dwords.
+    fn lane_address(&mut self, row: ir::Value, lane: Value) -> ir::Value {
+        let lane = self.uniform(lane);
+        let lane = self.fb.ins().band_imm_u(lane, 63);
+        let lane = self.fb.ins().uextend(I64, lane);
+        let offset = self.fb.ins().ishl_imm_u(lane, 2);
+        self.fb.ins().iadd(row, offset)
+    }
+
     /// Reads a lane of a row.
     pub(super) fn read_lane(&mut self, value: Value, rank: usize) {
         let node = *self.block.node(value);
@@ -94,12 +103,12 @@ impl Lower<'_, '_> {
             self.uniform(node.args[0])
         } else {
             let row = self.row(node.args[0], rank, 0);
-            let lane = self.uniform(node.args[1]);
-            let lane = self.fb.ins().band_imm_u(lane, 63);
-            let lane = self.fb.ins().uextend(I64, lane);
-            let offset = self.fb.ins().ishl_imm_u(lane, 2);
-            let address = self.fb.ins().iadd(row, offset);
-            self.fb.ins().load(I32, MemFlagsData::trusted(), address, 0)
+            let (address, offset) = match self.block.as_const(node.args[1]) {
+                Some(lane) => (row, (lane & 63) as i32 * 4),
+                None => (self.lane_address(row, node.args[1]), 0),
+            };
+            let extended = self.fb.ins().uload32(MemFlagsData::trusted(), address, offset);
+            self.narrow(value, extended)
         };
         self.uniform[value.index()] = Some(result);
     }

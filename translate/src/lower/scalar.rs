@@ -21,19 +21,19 @@ impl Lower<'_, '_> {
         }
         let outer = self.locate(Some(self.block.origin(value)));
         let result = match self.halves.get(&value) {
-            Some((pair, upper)) => self.half(*pair, *upper),
-            None => self.compute(&node),
+            Some((pair, upper)) => self.half(value, *pair, *upper),
+            None => self.compute(value, &node),
         };
         self.locate(outer);
         self.uniform[value.index()] = Some(result);
         result
     }
 
-    fn compute(&mut self, node: &Node) -> ir::Value {
+    fn compute(&mut self, value: Value, node: &Node) -> ir::Value {
         let ty = scalar_type(node.ty);
         match node.op {
             Op::Const => self.fb.ins().iconst(ty, node.imm as i64),
-            Op::Sgpr => self.load_wave(offset_of!(Wave, sgpr) + (node.imm & 0xff) as usize * 4),
+            Op::Sgpr => self.load_sgpr(value, (node.imm & 0xff) as usize),
             Op::Scc => {
                 let scc = self.load_wave(offset_of!(Wave, scc));
                 self.fb.ins().ireduce(I8, scc)
@@ -43,6 +43,10 @@ impl Lower<'_, '_> {
             Op::SgprAt => {
                 let address = self.indexed_sgpr(node, node.args[0]);
                 self.fb.ins().load(I32, MemFlagsData::trusted(), address, 0)
+            }
+            Op::Hi => {
+                let pair = self.uniform(node.args[0]);
+                self.half(value, pair, true)
             }
             Op::CallUniform => self.call_uniform(node),
             Op::Bits => unreachable!("bits of lanes are results of segments"),
@@ -58,6 +62,35 @@ impl Lower<'_, '_> {
 
     fn load_wave(&mut self, offset: usize) -> ir::Value {
         self.fb.ins().load(I32, MemFlagsData::trusted(), self.wave, offset as i32)
+    }
+
+    /// Reads an SGPR.
+    fn load_sgpr(&mut self, value: Value, register: usize) -> ir::Value {
+        let at = offset_of!(Wave, sgpr) + 4 * register;
+        let extended = self.fb.ins().uload32(MemFlagsData::trusted(), self.wave, at as i32);
+        self.narrow(value, extended)
+    }
+
+    /// A B32 value that is there zero-extended. Most of those in registers go to the wider back end's code like that.
+    pub(super) fn narrow(&mut self, value: Value, extended: ir::Value) -> ir::Value {
+        self.extended.insert(value, extended);
+        self.fb.ins().ireduce(I32, extended)
+    }
+
+    /// A uniform value in 64 bits: a B32 is zero-extended, a B1 is all zeros or all ones.
+    pub(super) fn extended(&mut self, value: Value) -> ir::Value {
+        let scalar = self.uniform(value);
+        match self.block.node(value).ty {
+            Ty::B64 => scalar,
+            Ty::B1 => {
+                let wide = self.fb.ins().uextend(I64, scalar);
+                self.fb.ins().ineg(wide)
+            }
+            _ => match self.extended.get(&value) {
+                Some(known) => *known,
+                None => self.fb.ins().uextend(I64, scalar),
+            },
+        }
     }
 
     fn operate(&mut self, node: &Node, [a, b, c]: [ir::Value; 3]) -> ir::Value {
@@ -92,7 +125,6 @@ impl Lower<'_, '_> {
 
     fn operate_wide(&mut self, node: &Node, [a, b, c]: [ir::Value; 3]) -> ir::Value {
         match node.op {
-            Op::Hi => self.half(a, true),
             Op::Pack => {
                 let (low, high) = (self.fb.ins().uextend(I64, a), self.fb.ins().uextend(I64, b));
                 let high = self.fb.ins().ishl_imm_u(high, 32);
@@ -106,10 +138,13 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// A half of a 64-bit value.
-    fn half(&mut self, pair: ir::Value, upper: bool) -> ir::Value {
-        let half = if upper { self.fb.ins().ushr_imm_u(pair, 32) } else { pair };
-        self.fb.ins().ireduce(I32, half)
+    /// What is a half of a 64-bit value.
+    fn half(&mut self, value: Value, pair: ir::Value, upper: bool) -> ir::Value {
+        if !upper {
+            return self.fb.ins().ireduce(I32, pair);
+        }
+        let extended = self.fb.ins().ushr_imm_u(pair, 32);
+        self.narrow(value, extended)
     }
 
     fn operate_float(&mut self, node: &Node, [a, b, c]: [ir::Value; 3]) -> ir::Value {

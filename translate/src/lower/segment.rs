@@ -68,15 +68,7 @@ impl Lower<'_, '_> {
     /// Writes the uniform values that code of the wider back end reads.
     pub(super) fn give_scalars(&mut self, layout: &wide::Layout) {
         for (value, at) in layout.scalars() {
-            let scalar = self.uniform(value);
-            let scalar = match self.block.node(value).ty {
-                Ty::B64 => scalar,
-                Ty::B1 => {
-                    let wide = self.fb.ins().uextend(I64, scalar);
-                    self.fb.ins().ineg(wide)
-                }
-                _ => self.fb.ins().uextend(I64, scalar),
-            };
+            let scalar = self.extended(value);
             self.fb.ins().store(MemFlagsData::trusted(), scalar, self.frame, at);
         }
     }
