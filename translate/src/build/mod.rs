@@ -51,6 +51,9 @@ use std::ops::{Deref, DerefMut};
 /// Lane operations after which a segment is cut at the next instruction: longer chains only add latency.
 const LONG_SEGMENT: usize = 48;
 
+/// Nodes that an instruction mostly becomes, or fewer.
+const NODES: usize = 4;
+
 /// What a body returns: an error stops translation before anything runs.
 pub type Result<T = (), E = Box<Trap>> = std::result::Result<T, E>;
 
@@ -58,6 +61,7 @@ pub type Result<T = (), E = Box<Trap>> = std::result::Result<T, E>;
 pub fn block(guest: &GuestBlock, machine: Machine, mode: Mode) -> Result<Block> {
     let mode = defect::mode(mode);
     let mut b = Builder::new(guest.start(), machine, mode);
+    b.reserve(NODES * guest.instructions.len());
     let end = guest.end();
     let mut term = Term::Jump(end);
     for (pc, inst) in &guest.instructions {

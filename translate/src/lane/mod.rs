@@ -15,6 +15,7 @@ pub use table::Table;
 
 use crate::defect;
 use rustc_hash::FxHashMap as HashMap;
+use std::collections::hash_map::Entry;
 
 /// A value: the index of the node that defines it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -332,6 +333,13 @@ impl Block {
         }
     }
 
+    /// Makes room for so many nodes more.
+    pub fn reserve(&mut self, nodes: usize) {
+        self.nodes.reserve(nodes);
+        self.origins.reserve(nodes);
+        self.numbering.reserve(nodes);
+    }
+
     /// The node of a value.
     pub fn node(&self, value: Value) -> &Node {
         &self.nodes[value.index()]
@@ -344,12 +352,14 @@ impl Block {
 
     /// Appends a pure node, or finds the same one (common subexpressions never enter the list).
     pub fn pure(&mut self, node: Node) -> Value {
-        if let Some(value) = self.numbering.get(&node) {
-            return *value;
+        match self.numbering.entry(node) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(place) => {
+                let value = *place.insert(Value(self.nodes.len() as u32));
+                self.push(node);
+                value
+            }
         }
-        let value = self.push(node);
-        self.numbering.insert(node, value);
-        value
     }
 
     /// Appends a node as it is.
@@ -379,10 +389,8 @@ impl Block {
         self.numbering.retain(|node, _| node.shape == Shape::Uniform);
     }
 
-    fn push(&mut self, node: Node) -> Value {
-        let value = Value(u32::try_from(self.nodes.len()).expect("a block has fewer than 2^32 nodes"));
+    fn push(&mut self, node: Node) {
         self.nodes.push(defect::made(&self.nodes, node));
         self.origins.push(self.at);
-        value
     }
 }
