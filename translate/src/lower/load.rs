@@ -40,8 +40,7 @@ impl<'a> Lower<'a, '_> {
     /// Copies memory to SGPRs if that is known to be allowed from this address; else the host does it.
     pub(super) fn load_scalars(&mut self, loads: &'a ScalarLoads) {
         let address = self.scalar_address(loads);
-        let proven = self.proven(loads.first);
-        let good = self.fb.ins().icmp(IntCC::Equal, address, proven);
+        let good = if loads.moves { self.is_in_site(loads, address) } else { self.is_proven(loads, address) };
         let (here, elsewhere, next) = (self.fb.create_block(), self.fb.create_block(), self.fb.create_block());
         self.fb.set_cold_block(elsewhere);
         self.fb.ins().brif(good, here, &[], elsewhere, &[]);
@@ -56,11 +55,31 @@ impl<'a> Lower<'a, '_> {
         self.fb.switch_to_block(next);
     }
 
-    /// The address from which the loads that begin with an access are known to be allowed.
-    fn proven(&mut self, number: usize) -> ir::Value {
+    /// Whether the loads were last proven from this address.
+    fn is_proven(&mut self, loads: &ScalarLoads, address: ir::Value) -> ir::Value {
+        let proven = self.load_site(loads.first, Site::PROVEN);
+        self.fb.ins().icmp(IntCC::Equal, address, proven)
+    }
+
+    /// Whether the loads from this address are in the allocation that the first hit last: what is left of that from their
+    /// first byte on is at least as much as they take, and at most all.
+    fn is_in_site(&mut self, loads: &ScalarLoads, address: ir::Value) -> ir::Value {
+        let bytes = loads.bytes();
+        let start = self.load_site(loads.first, Site::START);
+        let end = self.load_site(loads.first, Site::END);
+        let first = self.fb.ins().iadd_imm_s(address, bytes.start);
+        let size = self.fb.ins().isub(end, start);
+        let left = self.fb.ins().isub(end, first);
+        let enough = self.fb.ins().icmp_imm_u(IntCC::UnsignedGreaterThanOrEqual, left, bytes.end - bytes.start);
+        let within = self.fb.ins().icmp(IntCC::UnsignedLessThanOrEqual, left, size);
+        self.fb.ins().band(enough, within)
+    }
+
+    /// A field of an access' site.
+    fn load_site(&mut self, number: usize, field: usize) -> ir::Value {
         let flags = MemFlagsData::trusted();
         let sites = self.fb.ins().load(I64, flags, self.context, offset_of!(Context, first_site) as i32);
-        let at = (self.first_site + number) * size_of::<Site>() + Site::PROVEN;
+        let at = (self.first_site + number) * size_of::<Site>() + field;
         self.fb.ins().load(I64, flags, sites, at as i32)
     }
 

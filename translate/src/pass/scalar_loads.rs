@@ -1,7 +1,8 @@
 //! Loads of SGPRs that can be done together: plain ones that follow each other, at constant distances from one address.
 //!
 //! Translated code does them in place if it starts from the address from which all their bytes were last found in one
-//! allocation ([`Site::PROVEN`](crate::access::Site::PROVEN)).
+//! allocation ([`Site::PROVEN`](crate::access::Site::PROVEN)), or from anywhere in that allocation, if the address is likely
+//! to be another one each time.
 
 use crate::access::ScalarLoad;
 use crate::lane::{Block, Op, Value};
@@ -19,6 +20,8 @@ pub struct ScalarLoads {
     pub first: usize,
     /// The loads. All start from the same registers, which only the last may overwrite.
     pub loads: Vec<ScalarLoad>,
+    /// Whether the block that they are in moves the base on, as loops do.
+    pub moves: bool,
 }
 
 /// Those among what is done of a block.
@@ -33,11 +36,21 @@ pub fn find(block: &Block, items: &[Item]) -> Vec<ScalarLoads> {
         };
         match found.last_mut().filter(|loads| open && loads.takes(number, &load)) {
             Some(loads) => loads.loads.push(load),
-            None => found.push(ScalarLoads { first: number, loads: vec![load] }),
+            None => found.push(ScalarLoads { first: number, loads: vec![load], moves: moves(block, items, &load) }),
         }
         open = true;
     }
     found
+}
+
+/// Whether items compute what a load starts from.
+fn moves(block: &Block, items: &[Item], load: &ScalarLoad) -> bool {
+    items.iter().any(|item| {
+        let Item::Scalar(value) = *item else { return false };
+        let node = block.node(value);
+        let register = node.imm as usize;
+        node.op == Op::SetSgpr && (register == load.base || Some(register) == load.soffset)
+    })
 }
 
 fn scalar_load(block: &Block, item: &Item) -> Option<(usize, ScalarLoad)> {
@@ -101,7 +114,7 @@ mod tests {
     }
 
     fn alone(load: ScalarLoad) -> ScalarLoads {
-        ScalarLoads { first: 3, loads: vec![load] }
+        ScalarLoads { first: 3, loads: vec![load], moves: false }
     }
 
     #[test]
@@ -115,6 +128,16 @@ mod tests {
         assert!(!loads.takes(4, &load(4, None, 0x2000, 0, 4)), "far away");
         let overwritten = alone(load(4, None, 0x10, 5, 1));
         assert!(!overwritten.takes(4, &load(4, None, 0x20, 0, 4)));
+    }
+
+    #[test]
+    fn a_base_moves_if_the_block_writes_it() {
+        let mut block = Block::new(0);
+        block.effect(Op::SetSgpr, [Value(0), Value::NONE, Value::NONE], 4);
+        let items = [Item::Scalar(Value(0))];
+        assert!(moves(&block, &items, &load(4, None, 0, 8, 1)));
+        assert!(moves(&block, &items, &load(6, Some(4), 0, 8, 1)));
+        assert!(!moves(&block, &items, &load(6, None, 0, 4, 1)));
     }
 
     #[test]
