@@ -123,12 +123,7 @@ mod tests {
             write(&mut guard, 2 + half, exec);
             writes[0] = write(&mut guard, 126 + half, other);
             let (exec, saved) = (read(&mut join, 126 + half, 0), read(&mut join, 2 + half, 0));
-            let both = join.append(Node {
-                op: Op::Or,
-                args: [exec, saved, Value::NONE],
-                imm: 0,
-                ..*join.node(exec)
-            });
+            let both = join.append(Node { op: Op::Or, args: [exec, saved, Value::NONE], imm: 0, ..*join.node(exec) });
             writes[1] = write(&mut join, 126 + half, both);
         }
         (guard.term, join.term) = (Term::Jump(8), Term::End(16));
