@@ -14,6 +14,7 @@ pub use print::Listing;
 pub use table::Table;
 
 use crate::defect;
+use gcnjit_rt::wave::reg;
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::hash_map::Entry;
 
@@ -316,6 +317,16 @@ pub struct Block {
 }
 
 impl Block {
+    /// The reads of the halves of EXEC, if the value is both of them.
+    pub fn exec_halves(&self, value: Value) -> Option<[&Node; 2]> {
+        let pair = self.node(value);
+        let half = |i: usize| {
+            let half = self.node(pair.args[i]);
+            (half.op == Op::Sgpr && half.imm & 0xff == (reg::EXEC + i) as u64).then_some(half)
+        };
+        if pair.op == Op::Pack { Some([half(0)?, half(1)?]) } else { None }
+    }
+
     /// An empty block at `pc`.
     pub fn new(pc: u64) -> Block {
         let numbering = HashMap::default();

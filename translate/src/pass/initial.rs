@@ -58,7 +58,7 @@ pub fn read_first(blocks: &[&Block]) -> Vec<RegisterSet> {
 fn masks(block: &Block) -> Vec<Option<Value>> {
     let cuts = |node: &&Node| node.op == Op::Cut;
     let begun = block.nodes.iter().position(|node| cuts(&node)).unwrap_or(block.nodes.len());
-    let mut exec = (0..begun as u32).map(Value).find(|value| is_read_of_exec(block, *value));
+    let mut exec = (0..begun as u32).map(Value).find(|value| block.exec_halves(*value).is_some());
     let next = |node: &Node| {
         let before = exec;
         if node.op == Op::Cut {
@@ -67,15 +67,6 @@ fn masks(block: &Block) -> Vec<Option<Value>> {
         before
     };
     block.nodes.iter().map(next).collect()
-}
-
-fn is_read_of_exec(block: &Block, value: Value) -> bool {
-    let half = |arg: Value, register: u64| {
-        let node = block.node(arg);
-        node.op == Op::Sgpr && node.imm & 0xff == register
-    };
-    let node = block.node(value);
-    node.op == Op::Pack && half(node.args[0], 126) && half(node.args[1], 127)
 }
 
 /// Whether `mask` enables no lanes that `of` does not.

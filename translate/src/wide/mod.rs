@@ -36,7 +36,7 @@ pub use layout::Layout;
 use memmap2::{Mmap, MmapMut};
 use registers::{Registers, Work};
 use rustc_hash::FxHashMap as HashMap;
-use schedule::Schedule;
+use schedule::{Event, Schedule};
 use std::io;
 use std::mem::size_of;
 
@@ -238,7 +238,7 @@ fn version(asm: &mut Asm, demand: Demand<'_>, layout: &mut Layout, full: Option<
     let schedule = Schedule::new(&demand, full);
     if schedule.len() <= SHORT && idle.is_none() {
         let all = schedule.written_out(CHUNKS);
-        select::events(Registers::new(asm, demand, full, &all, layout, Work::Chunk(0)));
+        select::events(&all, Registers::new(asm, demand, full, &all.lives, layout, Work::Chunk(0)));
     } else {
         chunk_loop(asm, demand, layout, full, idle, &schedule);
     }
@@ -256,7 +256,7 @@ fn chunk_loop(
     layout: &mut Layout,
     full: Option<Value>,
     idle: Option<Value>,
-    schedule: &Schedule,
+    schedule: &Schedule<Event>,
 ) {
     asm.clear_register(Gpr::R10);
     asm.mov(Gpr::R8, Gpr::Rdx);
@@ -269,7 +269,7 @@ fn chunk_loop(
         asm.is_zero16(Gpr::R8, layout.scalar(exec));
         asm.jump(When::Zero)
     });
-    select::events(Registers::new(asm, demand, full, schedule, layout, Work::Loop));
+    select::events(schedule, Registers::new(asm, demand, full, &schedule.lives, layout, Work::Loop));
     if let Some(skip) = skip {
         let turned = asm.jump_always();
         asm.bind(skip);

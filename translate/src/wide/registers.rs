@@ -8,7 +8,7 @@
 //! with values of its own ([`Work::Chunk`]).
 
 use super::asm::{Asm, Gpr, K, Mem, Rm, Zmm, op};
-use super::schedule::{Event, Schedule};
+use super::schedule::Lives;
 use super::{Layout, row_of_slot};
 use crate::lane::{Op, Shape, Ty, Value};
 use crate::pass::demand::Demand;
@@ -66,8 +66,8 @@ pub struct Registers<'a> {
     pub demand: Demand<'a>,
     /// The mask that is all ones.
     pub full: Option<Value>,
-    /// What happens when.
-    pub schedule: &'a Schedule,
+    /// When values are used.
+    pub lives: &'a Lives,
     /// The event that is being emitted.
     now: usize,
     /// What it is for.
@@ -100,7 +100,7 @@ impl<'a> Registers<'a> {
         asm: &'a mut Asm,
         demand: Demand<'a>,
         full: Option<Value>,
-        schedule: &'a Schedule,
+        lives: &'a Lives,
         layout: &'a mut Layout,
         work: Work,
     ) -> Self {
@@ -108,7 +108,7 @@ impl<'a> Registers<'a> {
             asm,
             demand,
             full,
-            schedule,
+            lives,
             now: 0,
             work,
             layout,
@@ -138,12 +138,12 @@ impl<'a> Registers<'a> {
     }
 
     fn last_use(&self, part: Part) -> usize {
-        self.schedule.last_use(&self.demand, part.value, part.chunk.into()).unwrap_or(0)
+        self.lives.last_use(&self.demand, part.value, part.chunk.into()).unwrap_or(0)
     }
 
     fn next_use(&self, held: Held) -> Option<usize> {
         let (part, last) = held?;
-        (last >= self.now).then(|| self.schedule.next_use(&self.demand, part.value, part.chunk.into(), self.now))?
+        (last >= self.now).then(|| self.lives.next_use(&self.demand, part.value, part.chunk.into(), self.now))?
     }
 
     fn used_later(&self, part: Part) -> bool {
@@ -155,13 +155,11 @@ impl<'a> Registers<'a> {
         !self.used_later(self.part(value, 0))
     }
 
-    /// Begins the next event, if there is one more.
-    pub fn begin(&mut self) -> Option<Event> {
-        let (chunk, event) = self.schedule.event(self.now)?;
+    /// Begins the next event, of a chunk.
+    pub fn begin(&mut self, chunk: i32) {
         if self.work != Work::Loop {
             self.work = Work::Chunk(chunk);
         }
-        Some(event)
     }
 
     /// Ends an event: registers of dead values and of temporaries are free.
@@ -249,7 +247,7 @@ impl<'a> Registers<'a> {
             let mem = if self.is_wide(value) { self.quadwords(row + 64 * half as i32) } else { self.dwords(row) };
             return Some(Home::Lanes(mem));
         }
-        if self.schedule.is_computed(&self.demand, value) {
+        if self.lives.is_computed(&self.demand, value) {
             return None;
         }
         match node.op {
@@ -349,7 +347,7 @@ impl<'a> Registers<'a> {
         let register =
             unpinned.max_by_key(|i: &usize| self.next_use(self.masks[*i])).expect("an event needs less than 7 masks");
         let (part, _) = self.masks[register].take().expect("a free register would have been taken");
-        let in_memory = self.stored.contains_key(&part) || !self.schedule.is_computed(&self.demand, part.value);
+        let in_memory = self.stored.contains_key(&part) || !self.lives.is_computed(&self.demand, part.value);
         if !in_memory {
             let to = self.layout.spill(2);
             self.asm.k_store(Mem::At(Gpr::Rdx, to), K(register as u8));

@@ -25,24 +25,22 @@ pub enum Event {
     Keep(usize, Value),
     /// Writes the bits of a mask: its position in the segment's list of them, and the mask.
     Bits(usize, Value),
-    /// Of fused parts: computes a value at the ends of chunks, and checks what has to be so there.
-    Ends(Value),
-    /// Of fused parts: checks where a strided access goes.
-    Check(usize),
-    /// Of fused parts: gives up if something is not as it was thought to be.
-    Proof,
-    /// Of fused parts: checks an access, for all chunks, if that has not been done, and loads.
-    Access(usize),
-    /// Of fused parts: stores what an access has been checked for, for all chunks.
-    Store(usize),
     /// Ends the chunk for the register that the first mask's bits are collected in.
     Turn,
 }
 
-/// All of a segment's version.
-pub struct Schedule {
+/// What happens in a version of a segment, or in a fused part.
+pub struct Schedule<E> {
     /// In order, each with its chunk; in a loop, and in what is repeated for each chunk, all are of chunk 0.
-    events: Vec<(i32, Event)>,
+    events: Vec<(i32, E)>,
+    /// What registers have to know of it.
+    pub lives: Lives,
+}
+
+/// When values are used, by the positions of events.
+pub struct Lives {
+    /// How many events there are.
+    count: usize,
     /// How often they are repeated, for one chunk after the other.
     copies: usize,
     uses: Uses,
@@ -52,22 +50,10 @@ pub struct Schedule {
     pub tiles: Tiles,
 }
 
-impl Schedule {
+impl Lives {
     /// Whether the value can't be read from memory at any time, as VGPRs and slots can.
     pub fn is_computed(&self, demand: &Demand<'_>, value: Value) -> bool {
         self.early.contains(&value) || is_computed(demand, value)
-    }
-
-    /// Events of a chunk.
-    pub fn len(&self) -> usize {
-        self.events.len()
-    }
-
-    /// An event, and its chunk.
-    pub fn event(&self, at: usize) -> Option<(i32, Event)> {
-        let (copy, at) = (at / self.events.len().max(1), at % self.events.len().max(1));
-        let (chunk, event) = *self.events.get(at).filter(|_| copy < self.copies)?;
-        Some((chunk + copy as i32, event))
     }
 
     /// The first use of a value in a chunk at or after an event. Uniform ones are used in all chunks.
@@ -75,7 +61,7 @@ impl Schedule {
         if self.copies == 1 {
             return self.uses.next(value, chunk, event);
         }
-        let count = self.events.len();
+        let count = self.count;
         if demand.node(value).shape == Shape::Lane {
             let before = count * chunk as usize;
             return Some(before + self.uses.next(value, 0, event.saturating_sub(before))?);
@@ -91,11 +77,44 @@ impl Schedule {
             return self.uses.last(value, chunk);
         }
         let copy = if demand.node(value).shape == Shape::Lane { chunk as usize } else { self.copies - 1 };
-        Some(copy * self.events.len() + self.uses.last(value, 0)?)
+        Some(copy * self.count + self.uses.last(value, 0)?)
+    }
+}
+
+impl<E: Copy> Schedule<E> {
+    /// Events of a chunk.
+    pub fn len(&self) -> usize {
+        self.events.len()
     }
 
+    /// The events in order, each with its chunk.
+    pub fn events(&self) -> impl Iterator<Item = (i32, E)> {
+        let copy = |copy| self.events.iter().map(move |(chunk, event)| (chunk + copy, *event));
+        (0..self.lives.copies as i32).flat_map(copy)
+    }
+
+    /// A schedule of given events, with the uses of each value in each chunk in order, VGPR reads that are made early, and
+    /// trees.
+    pub fn of(
+        events: Vec<(i32, E)>,
+        uses: &[Use],
+        early: impl IntoIterator<Item = Value>,
+        tiles: Tiles,
+    ) -> Schedule<E> {
+        let early = early.into_iter().collect();
+        let lives = Lives { count: events.len(), copies: 1, uses: Uses::of(uses), early, tiles };
+        Schedule { events, lives }
+    }
+
+    /// The same for all chunks, one after the other.
+    pub fn written_out(self, chunks: i32) -> Schedule<E> {
+        Schedule { lives: Lives { copies: chunks as usize, ..self.lives }, ..self }
+    }
+}
+
+impl Schedule<Event> {
     /// Schedules a version.
-    pub fn new(demand: &Demand<'_>, full: Option<Value>) -> Schedule {
+    pub fn new(demand: &Demand<'_>, full: Option<Value>) -> Schedule<Event> {
         let segment = demand.segment();
         let root = |root: &Value| demand.resolved(demand.node(*root).args[0], full);
         let written: HashSet<u64> = segment.sets.iter().map(|set| demand.node(*set).imm).collect();
@@ -107,7 +126,7 @@ impl Schedule {
         let roots = segment.sets.iter().chain(&segment.bits).map(root).chain(segment.spills.iter().copied());
         let roots: Vec<Value> = roots.collect();
         let tiles = Tiles::find(demand.block, &computed, &roots, |value| demand.resolved(value, full));
-        let mut schedule = Schedule { events: Vec::new(), copies: 1, uses: Uses::default(), early, tiles };
+        let mut schedule = Schedule::of(Vec::new(), &[], early, tiles);
         let ready = schedule.compute(demand, full, needed);
         let at = |value: Value| ready.at.get(&value).copied().unwrap_or(0);
         let mut after: Vec<Vec<Event>> = vec![Vec::new(); schedule.events.len() + 1];
@@ -131,34 +150,18 @@ impl Schedule {
         schedule
     }
 
-    /// A schedule of given events, with the uses of each value in each chunk in order, VGPR reads that are made early, and
-    /// trees.
-    pub fn of(
-        events: Vec<(i32, Event)>,
-        uses: &[Use],
-        early: impl IntoIterator<Item = Value>,
-        tiles: Tiles,
-    ) -> Schedule {
-        Schedule { events, copies: 1, uses: Uses::of(uses), early: early.into_iter().collect(), tiles }
-    }
-
-    /// The same for all chunks, one after the other.
-    pub fn written_out(self, chunks: i32) -> Schedule {
-        Schedule { copies: chunks as usize, ..self }
-    }
-
     /// Lists what is computed; positions count from 1.
     fn compute(&mut self, demand: &Demand<'_>, full: Option<Value>, needed: Vec<Value>) -> Ready {
         let mut ready = Ready { at: HashMap::default(), read: HashMap::default() };
         for value in needed {
-            let early = self.early.contains(&value);
-            if !early && (!is_computed(demand, value) || self.tiles.absorbs(value)) {
+            let early = self.lives.early.contains(&value);
+            if !early && (!is_computed(demand, value) || self.lives.tiles.absorbs(value)) {
                 continue;
             }
             self.events.push((0, if early { Event::Load(value) } else { Event::Compute(value) }));
             let position = self.events.len();
             ready.at.insert(value, position);
-            let reads = |arg: &Value| !self.early.contains(arg);
+            let reads = |arg: &Value| !self.lives.early.contains(arg);
             let args = self.args(demand, value).into_iter().map(|arg| demand.resolved(arg, full)).filter(reads);
             let read: Vec<Value> = if early { vec![value] } else { args.collect() };
             for register in read.into_iter().filter_map(|value| vgpr(demand, value)) {
@@ -180,7 +183,7 @@ impl Schedule {
 
     /// What the instructions for a value take.
     fn args(&self, demand: &Demand<'_>, value: Value) -> Vec<Value> {
-        match self.tiles.get(value) {
+        match self.lives.tiles.get(value) {
             Some(tile) => tile.args(),
             None => demand.node(value).args().collect(),
         }
@@ -194,12 +197,9 @@ impl Schedule {
                 Event::Load(_) | Event::Turn => {}
                 Event::Compute(value) => self.args(demand, value).into_iter().for_each(add),
                 Event::Set(_, value) | Event::Keep(_, value) | Event::Bits(_, value) => add(value),
-                Event::Ends(_) | Event::Check(_) | Event::Proof | Event::Access(_) | Event::Store(_) => {
-                    unreachable!("segments have no accesses")
-                }
             }
         }
-        self.uses = Uses::of(&uses);
+        (self.lives.count, self.lives.uses) = (self.events.len(), Uses::of(&uses));
     }
 }
 

@@ -2,17 +2,18 @@
 
 use super::asm::{Evex, Gpr, K, MaskOp, Mem, Rm, ShiftBy, Zmm, dwords, op};
 use super::registers::{ENDS, Registers, Work};
-use super::schedule::Event;
+use super::schedule::{Event, Schedule};
 use super::tiles::Tile;
 use crate::lane::{Fcc, Icc, Node, Op, Ty, Value};
 use gcnjit_rt::Row;
 
 /// Emits all events of a schedule.
-pub fn events(registers: Registers<'_>) {
-    let mut chunk = Chunk { r: registers };
-    while let Some(event) = chunk.r.begin() {
-        chunk.event(event);
-        chunk.r.next();
+pub fn events(schedule: &Schedule<Event>, registers: Registers<'_>) {
+    let mut work = Chunk { r: registers };
+    for (chunk, event) in schedule.events() {
+        work.r.begin(chunk);
+        work.event(event);
+        work.r.next();
     }
 }
 
@@ -30,9 +31,6 @@ impl Chunk<'_> {
             Event::Keep(slot, value) => self.keep(slot, value),
             Event::Bits(index, value) => self.bits(index, value),
             Event::Turn => self.r.asm.rotate_right(Gpr::R10, 16),
-            Event::Ends(_) | Event::Check(_) | Event::Proof | Event::Access(_) | Event::Store(_) => {
-                unreachable!("fused parts do these themselves")
-            }
         }
     }
 
@@ -94,7 +92,7 @@ impl Chunk<'_> {
     fn compute(&mut self, value: Value) {
         let mut node = *self.r.demand.node(value);
         // At the ends of chunks each value is there on its own.
-        if let Some(tile) = self.r.schedule.tiles.get(value).copied().filter(|_| self.r.work.chunk() != ENDS) {
+        if let Some(tile) = self.r.lives.tiles.get(value).copied().filter(|_| self.r.work.chunk() != ENDS) {
             return self.tile(value, &node, tile);
         }
         for arg in node.args.iter_mut().filter(|arg| **arg != Value::NONE) {

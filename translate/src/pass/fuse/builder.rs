@@ -210,13 +210,9 @@ impl<'a> Builder<'a> {
         if node.op != Op::Spread {
             return false;
         }
-        let (pair, exec) = (self.node(node.args[0]), self.context.exec[self.items.start]);
-        let half = |arg: Value, register: usize| {
-            let half = self.node(arg);
-            half.op == Op::Sgpr && half.imm & 0xff == register as u64 && half.imm >> 32 >= exec.epoch
-        };
-        exec.value == Some(node.args[0])
-            || pair.op == Op::Pack && half(pair.args[0], reg::EXEC) && half(pair.args[1], reg::EXEC + 1)
+        let (mask, exec) = (node.args[0], self.context.exec[self.items.start]);
+        let is_current = |halves: [&Node; 2]| halves.iter().all(|half| half.imm >> 32 >= exec.epoch);
+        exec.value == Some(mask) || self.context.block.exec_halves(mask).is_some_and(is_current)
     }
 
     /// A value of the guest's block, here.

@@ -1,7 +1,6 @@
 //! Which accesses of a part have addresses that count, and whether it pays to compute these at the ends of chunks only.
 
 use super::{Fused, FusedAccess};
-use crate::access::Base;
 use crate::lane::{Node, Op, Shape, Value};
 use crate::pass::strides::{Check, Stride, check, stride};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
@@ -59,8 +58,7 @@ impl Fused {
         let same_half = access.address.get(1).is_none_or(|high| of(high) == Some(0));
         let lanes = &access.access;
         let fits = if lanes.store { stride == 4 * lanes.dwords as i32 } else { stride >= 0 };
-        let is_linear = !matches!(lanes.base, Base::Interleaved(_));
-        (same_half && fits && is_linear && !access.address.iter().all(is_uniform)).then_some(stride)
+        (same_half && fits && !access.address.iter().all(is_uniform)).then_some(stride)
     }
 
     /// What is computed at the ends of chunks.

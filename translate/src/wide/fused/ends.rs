@@ -48,11 +48,9 @@ impl<'a> Part<'a> {
             Op::LaneId => return self.lane_numbers(value),
             _ => {}
         }
-        let stride = |value: Value| self.fused.strides[value.index()];
-        let needs = check(node, stride);
+        let needs = check(node, |arg| self.stride(arg));
         if let Some(signed) = needs.ordered {
-            // Where operands become registers anyway, it does no harm to have them in some before.
-            let moving: Vec<Value> = node.args().filter(|arg| stride(*arg) != Some(0)).collect();
+            let moving: Vec<Value> = node.args().filter(|arg| self.stride(*arg) != Some(0)).collect();
             moving.into_iter().for_each(|arg| self.check_order(arg, signed));
         }
         self.chunk.event(Event::Compute(value));

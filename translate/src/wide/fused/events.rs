@@ -8,8 +8,31 @@ use crate::wide::schedule::{Event, Schedule, Use};
 use crate::wide::tiles::Tiles;
 use rustc_hash::FxHashSet as HashSet;
 
+/// What a part does, one thing after the other.
+#[derive(Clone, Copy)]
+pub(super) enum PartEvent {
+    /// What a segment does too, for a chunk.
+    Chunk(Event),
+    /// Computes a value at the ends of chunks, and checks what has to be so there.
+    Ends(Value),
+    /// Checks where a strided access goes.
+    Check(usize),
+    /// Gives up if something is not as it was thought to be.
+    Proof,
+    /// Checks an access, for all chunks, if that has not been done, and loads.
+    Access(usize),
+    /// Stores what an access has been checked for, for all chunks.
+    Store(usize),
+}
+
+impl From<Event> for PartEvent {
+    fn from(event: Event) -> PartEvent {
+        PartEvent::Chunk(event)
+    }
+}
+
 /// Lists what happens: values by chunk, accesses for all of them at once; in the end what had to wait.
-pub(super) fn schedule(fused: &Fused) -> Schedule {
+pub(super) fn schedule(fused: &Fused) -> Schedule<PartEvent> {
     let mut list = List { fused, events: Vec::new(), uses: Vec::new() };
     let tiles = tiles(fused);
     let early = list.early();
@@ -29,13 +52,13 @@ pub(super) fn schedule(fused: &Fused) -> Schedule {
         }
         for value in &stage.ends {
             let args: Vec<Value> = fused.block.node(*value).args().collect();
-            list.push(ENDS, Event::Ends(*value), &args);
+            list.push(ENDS, PartEvent::Ends(*value), &args);
         }
         for access in &stage.checks {
-            list.push(ENDS, Event::Check(*access), &fused.accesses[*access].address);
+            list.push(ENDS, PartEvent::Check(*access), &fused.accesses[*access].address);
         }
         if !stage.checks.is_empty() {
-            list.push(ENDS, Event::Proof, &[]);
+            list.push(ENDS, PartEvent::Proof, &[]);
         }
         if let Some(access) = stage.access {
             list.access(access);
@@ -71,7 +94,7 @@ fn tiles(fused: &Fused) -> Tiles {
 /// A schedule in the making.
 struct List<'a> {
     fused: &'a Fused,
-    events: Vec<(i32, Event)>,
+    events: Vec<(i32, PartEvent)>,
     uses: Vec<Use>,
 }
 
@@ -84,9 +107,9 @@ impl List<'_> {
         }
     }
 
-    fn push(&mut self, chunk: i32, event: Event, values: &[Value]) {
+    fn push(&mut self, chunk: i32, event: impl Into<PartEvent>, values: &[Value]) {
         self.uses(chunk, values);
-        self.events.push((chunk, event));
+        self.events.push((chunk, event.into()));
     }
 
     fn in_each_chunk(&mut self, event: Event, values: &[Value]) {
@@ -100,13 +123,13 @@ impl List<'_> {
             let address = accesses[number].address.clone();
             (0..COUNT).for_each(|chunk| self.uses(chunk, &address));
         }
-        self.events.push((0, Event::Access(number)));
+        self.events.push((0, PartEvent::Access(number)));
         if number + 1 < accesses.len() {
             return;
         }
         for (number, store) in accesses.iter().enumerate().filter(|(_, access)| access.access.store) {
             (0..COUNT).for_each(|chunk| self.uses(chunk, &store.data));
-            self.events.push((0, Event::Store(number)));
+            self.events.push((0, PartEvent::Store(number)));
         }
     }
 

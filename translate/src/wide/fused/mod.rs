@@ -17,7 +17,7 @@ mod stores;
 use super::access::{EXEC, PATIENCE, orders};
 use super::asm::{Asm, Gpr, Jump, K, MaskOp, Rm, When, Zmm, op};
 use super::registers::{ENDS, Registers, Work};
-use super::schedule::Event;
+use super::schedule::{Event, Schedule};
 use super::select::Chunk;
 use super::{Entry, Layout, join_bits};
 use crate::access::{Base, Site};
@@ -26,6 +26,7 @@ use crate::lane::{Block, Op, Shape, Value};
 use crate::pass::demand::Demand;
 use crate::pass::fuse::Fused;
 use crate::pass::segment::Plan;
+use events::PartEvent;
 use gcnjit_rt::Wave;
 use gcnjit_rt::wave::reg;
 use general::General;
@@ -71,8 +72,8 @@ pub fn emit(asm: &mut Asm, block: &Block, plan: &Plan, fused: &Fused, unit: &Uni
     let schedule = events::schedule(fused);
     let mut version = |asm: &mut Asm, partial| {
         let demand = Demand { block: &fused.block, plan: &fused.plan, rank: 0 };
-        let registers = Registers::new(asm, demand, None, &schedule, &mut own, Work::Chunk(0));
-        Part::new(Chunk { r: registers }, fused, unit.first_site, partial).emit(&general, &layout)
+        let registers = Registers::new(asm, demand, None, &schedule.lives, &mut own, Work::Chunk(0));
+        Part::new(Chunk { r: registers }, fused, unit.first_site, partial).emit(&schedule, &general, &layout)
     };
     let mut give_up = vec![version(asm, false)];
     not_all.into_iter().for_each(|jump| asm.bind(jump));
@@ -141,7 +142,7 @@ impl<'a> Part<'a> {
     }
 
     /// The jump is taken where the plan's steps have to be gone through.
-    fn emit(mut self, general: &General<'_>, frame: &Layout) -> Jump {
+    fn emit(mut self, schedule: &Schedule<PartEvent>, general: &General<'_>, frame: &Layout) -> Jump {
         let counter = self.counter();
         self.find_sites();
         self.asm().compare8(SITE, counter, PATIENCE);
@@ -150,17 +151,9 @@ impl<'a> Part<'a> {
             self.wrong = Some(self.nothing_wrong());
             self.chunks = self.partial.then(|| self.chunks_with_lanes());
         }
-        while let Some(event) = self.chunk.r.begin() {
-            match event {
-                Event::Ends(value) => self.ends(value),
-                Event::Check(number) => self.check_strided(number),
-                Event::Proof => self.fail_if_wrong(),
-                Event::Access(number) => self.access(number),
-                Event::Store(number) => self.store(number),
-                Event::Set(register, value) if self.partial => self.set_active(register, value),
-                Event::Bits(index, value) if self.partial => self.bits_active(index, value),
-                _ => self.chunk.event(event),
-            }
+        for (chunk, event) in schedule.events() {
+            self.chunk.r.begin(chunk);
+            self.event(event);
             self.chunk.r.next();
         }
         self.finish_bits();
@@ -175,6 +168,19 @@ impl<'a> Part<'a> {
         self.find_sites();
         self.asm().increment8(SITE, counter);
         self.asm().jump_always()
+    }
+
+    fn event(&mut self, event: PartEvent) {
+        match event {
+            PartEvent::Ends(value) => self.ends(value),
+            PartEvent::Check(number) => self.check_strided(number),
+            PartEvent::Proof => self.fail_if_wrong(),
+            PartEvent::Access(number) => self.access(number),
+            PartEvent::Store(number) => self.store(number),
+            PartEvent::Chunk(Event::Set(register, value)) if self.partial => self.set_active(register, value),
+            PartEvent::Chunk(Event::Bits(index, value)) if self.partial => self.bits_active(index, value),
+            PartEvent::Chunk(event) => self.chunk.event(event),
+        }
     }
 
     /// Where the part's failures are counted, from the unit's sites on: at its first access.
