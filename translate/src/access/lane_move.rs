@@ -80,7 +80,7 @@ pub struct LaneMove {
     pub data: usize,
     /// How many: 1 to 4.
     pub dwords: usize,
-    /// Of two dwords that a load has not side by side: how many bytes the second is from the first.
+    /// Of two halves that a load has not side by side, a dword or two each: how many bytes the second is from the first.
     pub apart: Option<i32>,
     /// A byte or word instead of a dword.
     pub small: Option<Small>,
@@ -89,26 +89,24 @@ pub struct LaneMove {
 }
 
 impl LaneMove {
-    /// Whether lanes have two dwords side by side.
-    pub fn is_double(&self) -> bool {
-        self.dwords == 2 && self.apart.is_none()
+    /// How many dwords of a lane are side by side.
+    pub fn side_by_side(&self) -> usize {
+        if self.apart.is_some() { self.dwords / 2 } else { self.dwords }
     }
 
     /// Bytes of a lane that are side by side.
     pub fn lane_bytes(&self) -> i32 {
         match self.small {
             Some(small) => small.bytes,
-            None if self.apart.is_some() => 4,
-            None => 4 * self.dwords as i32,
+            None => 4 * self.side_by_side() as i32,
         }
     }
 
     /// Bytes from a lane's dword that comes first in memory to dword `k`.
     pub fn place_of(&self, k: usize) -> i32 {
-        match self.apart {
-            Some(apart) => [-apart.min(0), apart.max(0)][k],
-            None => 4 * k as i32,
-        }
+        let (half, dword) = (k / self.side_by_side(), k % self.side_by_side());
+        let start = self.apart.map_or(0, |apart| [-apart.min(0), apart.max(0)][half]);
+        start + 4 * dword as i32
     }
 
     /// Bytes that so many lanes side by side take, from the first to the last.
@@ -151,6 +149,8 @@ impl Access {
             (Form::B128, None) => (4, None),
             (Form::B32, Some(4)) if !store => (2, None),
             (Form::B32, Some(apart)) if !store => (2, Some(apart)),
+            (Form::B64, Some(8)) if !store => (4, None),
+            (Form::B64, Some(apart)) if !store => (4, Some(apart)),
             _ => return None,
         };
         let base = match (f.linear, f.base) {

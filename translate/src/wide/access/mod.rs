@@ -154,7 +154,7 @@ impl Stub<'_> {
             self.asm.compare_registers(LOW, SIZE);
             self.slow_if(When::Below);
         }
-        if self.access.is_double() {
+        if self.access.side_by_side() == 2 {
             self.load_orders();
         }
         // Both halves may have been written apart and just now: a load of both would have to wait for that.

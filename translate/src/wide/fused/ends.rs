@@ -281,7 +281,7 @@ impl Lanes<'_, '_> {
     /// Loads a chunk from `PLACE` on.
     fn load_strided(&mut self, chunk: i32, stride: i32) {
         if stride == self.access.lane_bytes() {
-            return self.load_run(chunk, Mem::At(PLACE, 0));
+            return self.load_run(chunk, PLACE, 0);
         }
         if stride == 0 {
             for k in 0..self.access.dwords {

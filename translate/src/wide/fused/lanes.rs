@@ -56,7 +56,8 @@ impl<'p, 'a> Lanes<'p, 'a> {
         let count = if access.store || uniform { 0 } else { access.dwords };
         let loaded = (0..count).map(|_| [0; 4].map(|_| part.chunk.r.fresh())).collect();
         let [first, high, wrong, limit] = [0; 4].map(|_| part.chunk.r.fresh());
-        let orders = (!access.store && access.is_double()).then(|| (part.load_orders(false), part.chunk.r.fresh()));
+        let orders =
+            (!access.store && access.side_by_side() == 2).then(|| (part.load_orders(false), part.chunk.r.fresh()));
         let [bad, worse] = [0; 2].map(|_| part.chunk.r.fresh_mask());
         let active = part.partial.then(|| part.chunk.r.fresh_mask());
         Lanes { part, number, access, address: rows, loaded, first, high, wrong, limit, bad, worse, active, orders }
@@ -105,7 +106,7 @@ impl<'p, 'a> Lanes<'p, 'a> {
                     self.asm().add(PLACE, step);
                 }
             } else {
-                self.load_run(chunk, Mem::At(PLACE, step * chunk));
+                self.load_run(chunk, PLACE, step * chunk);
             }
         }
         other
@@ -126,7 +127,7 @@ impl<'p, 'a> Lanes<'p, 'a> {
             if self.access.store {
                 other.push(no_run);
             } else {
-                self.load_run(chunk, Mem::At(PLACE, 0));
+                self.load_run(chunk, PLACE, 0);
                 let done = self.asm().jump_always();
                 self.asm().bind(no_run);
                 self.same(chunk, &mut other);
@@ -321,21 +322,33 @@ impl<'p, 'a> Lanes<'p, 'a> {
         [wrapped, self.asm().jump(When::Above)]
     }
 
-    pub(super) fn load_run(&mut self, chunk: i32, from: Mem) {
+    /// Loads a chunk whose lanes are side by side, from an address on.
+    pub(super) fn load_run(&mut self, chunk: i32, base: Gpr, offset: i32) {
         let to: Vec<Zmm> = self.loaded.iter().map(|row| row[chunk as usize]).collect();
-        if self.access.dwords > 2 {
-            let (Mem::At(base, offset), index) = (from, self.wrong) else { unreachable!("it is in memory") };
-            let ramp = self.ramp(0);
-            self.asm().v1(op::VMOVDQA32, index, Rm::Mem(ramp));
-            return self.gather(chunk as usize, base, index, offset, None);
-        }
-        let Some(([even, odd], other)) = self.orders else {
-            for (k, to) in to.into_iter().enumerate() {
-                let at = from.further(self.access.place_of(k));
-                self.asm().v1(op::VMOVDQU32, to, Rm::Mem(at));
+        let from = |lanes: &Self, k: usize| Mem::At(base, offset + lanes.access.place_of(k));
+        match self.orders {
+            Some((orders, other)) => {
+                for (half, to) in to.chunks(2).enumerate() {
+                    let from = from(self, 2 * half);
+                    self.load_pairs([to[0], to[1]], from, orders, other);
+                }
             }
-            return;
-        };
+            None if self.access.side_by_side() == 1 => {
+                for (k, to) in to.into_iter().enumerate() {
+                    let from = from(self, k);
+                    self.asm().v1(op::VMOVDQU32, to, Rm::Mem(from));
+                }
+            }
+            None => {
+                let (ramp, index) = (self.ramp(0), self.wrong);
+                self.asm().v1(op::VMOVDQA32, index, Rm::Mem(ramp));
+                self.gather(chunk as usize, base, index, offset, None);
+            }
+        }
+    }
+
+    /// Loads sixteen times two dwords, side by side.
+    fn load_pairs(&mut self, to: [Zmm; 2], from: Mem, [even, odd]: [Zmm; 2], other: Zmm) {
         self.asm().v1(op::VMOVDQU32, to[0], Rm::Mem(from));
         self.asm().v1(op::VMOVDQU32, other, Rm::Mem(from.further(CHUNK)));
         self.asm().v1(op::VMOVDQA32, to[1], to[0]);
