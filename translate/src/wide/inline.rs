@@ -4,7 +4,7 @@
 //! counterpart of them, it stays a libcall.
 
 use super::asm::{Evex, Mem, Rm, ShiftBy, Zmm, op};
-use super::rare::row_of;
+use super::rare::{has_usual_case, row_of};
 use super::select::Chunk;
 use crate::fenv;
 use crate::lane::{Fenv, Node, Value};
@@ -25,8 +25,8 @@ pub fn fenv(op: RowOp, imm: u32, mode: Mode) -> Option<Fenv> {
         ldexp_f32 => (imm == fenv::rules(mode.round32(), mode.denormals32())).then_some(Fenv::F32),
         ldexp_f64 => (imm == fenv::rules(mode.round64(), mode.denormals64())).then_some(Fenv::F64),
         frexp_exp_f32 | frexp_mant_f32 => Some(Fenv::F32),
-        f16_to_f32 | class_f32 | div_fmas_f32 => Some(Fenv::Any),
-        div_scale_f32 | div_scale_f64 | div_flag_f32 | div_flag_f64 | div_fixup_f32 | div_fixup_f64 => Some(Fenv::Any),
+        f16_to_f32 => Some(Fenv::Any),
+        _ if has_usual_case(op) => Some(Fenv::Any),
         // The conversion never flushes its results; rounding up or down it would have to flush sources.
         f32_to_f16 => (imm & 8 == 0 && matches!(imm & 3, 0 | 3)).then_some(Fenv::Any),
         _ => None,

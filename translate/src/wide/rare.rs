@@ -29,7 +29,7 @@ const KEPT: [Gpr; 8] = [Gpr::Rcx, Gpr::Rdx, Gpr::Rsi, Gpr::Rdi, Gpr::R8, Gpr::R9
 const GREATER: u8 = 6;
 
 /// Whether a libcall is done like this.
-fn has_usual_case(row: RowOp) -> bool {
+pub(super) fn has_usual_case(row: RowOp) -> bool {
     use RowOp::*;
     matches!(
         row,
