@@ -99,25 +99,25 @@ fn div_flag(format: Format, y: u64, x: u64, rules: Rules) -> u32 {
     u32::from(scaled && !operands.is_undefined())
 }
 
-/// See [`div_scale`].
+/// v_div_scale's value: the operand, scaled if need be.
 #[inline]
 pub fn div_scale_f32(s: u32, y: u32, x: u32, rules: Rules) -> u32 {
     div_scale(F32, s.into(), y.into(), x.into(), rules) as u32
 }
 
-/// See [`div_scale`].
+/// v_div_scale's value: the operand, scaled if need be.
 #[inline]
 pub fn div_scale_f64(s: u64, y: u64, x: u64, rules: Rules) -> u64 {
     div_scale(F64, s, y, x, rules)
 }
 
-/// See [`div_flag`].
+/// v_div_scale's flag, 0 or 1.
 #[inline]
 pub fn div_flag_f32(y: u32, x: u32, rules: Rules) -> u32 {
     div_flag(F32, y.into(), x.into(), rules)
 }
 
-/// See [`div_flag`].
+/// v_div_scale's flag, 0 or 1.
 #[inline]
 pub fn div_flag_f64(y: u64, x: u64, rules: Rules) -> u32 {
     div_flag(F64, y, x, rules)
