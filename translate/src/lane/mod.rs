@@ -45,6 +45,13 @@ pub enum Ty {
     Void,
 }
 
+impl Ty {
+    /// All bits of a number.
+    pub fn ones(self) -> u64 {
+        if self == Ty::B64 { u64::MAX } else { u32::MAX.into() }
+    }
+}
+
 /// One for the wave, or one a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Shape {

@@ -4,10 +4,10 @@
 //! that hold all ones, from the EXEC of the wave that is about to enter it on: what s_and_saveexec has saved there is all
 //! ones again when s_or restores it. It proves nothing, since other waves may enter otherwise: who relies on it looks at EXEC.
 
+use super::forward::forward;
 use super::registers::RegisterSet;
-use crate::lane::{Block, Node, Op, Table, Ty, Value};
+use crate::lane::{Block, Node, Op, Table, Value};
 use gcnjit_rt::wave::reg;
-use rustc_hash::FxHashMap as HashMap;
 
 /// Both halves of EXEC.
 const EXEC: [u64; 2] = [reg::EXEC as u64, reg::EXEC as u64 + 1];
@@ -30,21 +30,8 @@ impl Exec {
 
 /// What EXEC is thought to be in each block of a unit that is entered at `pc`, with EXEC all ones or not.
 pub fn guess(blocks: &[Block], pc: u64, full: bool) -> Vec<Exec> {
-    let index: HashMap<u64, usize> = blocks.iter().enumerate().map(|(i, block)| (block.pc, i)).collect();
-    let mut entry: Vec<Option<RegisterSet>> = vec![None; blocks.len()];
-    let mut work: Vec<usize> = index.get(&pc).copied().into_iter().collect();
-    let known = if full { RegisterSet::sgprs(reg::EXEC..reg::EXEC + 2) } else { RegisterSet::default() };
-    work.iter().for_each(|first| entry[*first] = Some(known));
-    while let Some(i) = work.pop() {
-        let after = walk(&blocks[i], entry[i].expect("it has been reached"), |_, _| {});
-        for next in blocks[i].term.successors().filter_map(|pc| index.get(&pc).copied()) {
-            let met = entry[next].map_or(after, |known| known.in_both(after));
-            if entry[next] != Some(met) {
-                entry[next] = Some(met);
-                work.push(next);
-            }
-        }
-    }
+    let start = if full { RegisterSet::sgprs(reg::EXEC..reg::EXEC + 2) } else { RegisterSet::default() };
+    let entry = forward(blocks, pc, start, |block, ones| walk(block, ones, |_, _| {}), RegisterSet::in_both);
     let exec = |(block, entry): (&Block, Option<RegisterSet>)| {
         let entry = entry.unwrap_or_default();
         let mut exec = Exec { full_at_start: is_full(entry), full_behind: Table::with_capacity(block.nodes.len()) };
@@ -82,19 +69,12 @@ fn walk(block: &Block, mut ones: RegisterSet, mut exec: impl FnMut(Value, Regist
 fn is_ones(block: &Block, value: Value, node: &Node, ones: RegisterSet, values: &[bool]) -> bool {
     let arg = |i: usize| values[node.args[i].index()];
     match node.op {
-        Op::Const => block.as_const(value) == Some(ones_of(node.ty)),
+        Op::Const => block.as_const(value) == Some(node.ty.ones()),
         Op::Sgpr => ones.has(RegisterSet::sgpr(node.imm & 0xff)),
         Op::Pack | Op::And => arg(0) && arg(1),
         Op::Or => arg(0) || arg(1),
         Op::Lo | Op::Hi => arg(0),
         _ => false,
-    }
-}
-
-fn ones_of(ty: Ty) -> u64 {
-    match ty {
-        Ty::B64 => u64::MAX,
-        _ => u32::MAX.into(),
     }
 }
 

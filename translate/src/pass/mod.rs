@@ -3,6 +3,7 @@
 
 pub mod demand;
 pub mod exec;
+mod forward;
 pub mod fuse;
 pub mod initial;
 pub mod live;

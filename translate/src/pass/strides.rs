@@ -6,11 +6,10 @@
 //! all ones, and other waves may come with other registers. Who relies on a stride ([`super::fuse`]) checks those of
 //! registers, and for a value made of them what [`check`] asks for.
 
-use crate::access::Base;
+use super::forward::forward;
 use crate::lane::{Block, Icc, Node, Op, Shape, Ty, Value};
 use crate::wide;
 use gcnjit_rt::Wave;
-use rustc_hash::FxHashMap as HashMap;
 
 /// Lanes of a chunk.
 pub const CHUNK: usize = 16;
@@ -97,21 +96,11 @@ pub struct Guess {
 
 /// The strides in each block of a unit that is entered with such registers.
 pub fn guess(blocks: &[Block], start: &Start) -> Vec<Guess> {
-    let index: HashMap<u64, usize> = blocks.iter().enumerate().map(|(i, block)| (block.pc, i)).collect();
-    let mut entry: Vec<Option<Registers>> = vec![None; blocks.len()];
-    let mut work: Vec<usize> = index.get(&start.pc).copied().into_iter().collect();
-    work.iter().for_each(|first| entry[*first] = Some(start.strides));
-    while let Some(i) = work.pop() {
-        let mut registers = entry[i].expect("it has been reached");
-        walk(&blocks[i], &mut registers);
-        for next in blocks[i].term.successors().filter_map(|pc| index.get(&pc).copied()) {
-            let met = entry[next].map_or(registers, |known| meet(&known, &registers));
-            if entry[next] != Some(met) {
-                entry[next] = Some(met);
-                work.push(next);
-            }
-        }
-    }
+    let after = |block: &Block, mut registers: Registers| {
+        walk(block, &mut registers);
+        registers
+    };
+    let entry = forward(blocks, start.pc, start.strides, after, meet);
     let guess = |(block, entry): (&Block, Option<Registers>)| {
         let (values, addresses) = walk(block, &mut entry.unwrap_or([None; 256]));
         Guess { values, addresses, over_wave: start.over_wave }
@@ -119,7 +108,7 @@ pub fn guess(blocks: &[Block], start: &Start) -> Vec<Guess> {
     blocks.iter().zip(entry).map(guess).collect()
 }
 
-fn meet(some: &Registers, others: &Registers) -> Registers {
+fn meet(some: Registers, others: Registers) -> Registers {
     std::array::from_fn(|i| some[i].filter(|_| some[i] == others[i]))
 }
 
@@ -143,7 +132,7 @@ fn walk(block: &Block, registers: &mut Registers) -> (Vec<Stride>, Vec<[Stride; 
                 let access = &block.accesses[node.imm as usize];
                 if let Some(lanes) = access.lane_move() {
                     let of = |register: usize| registers.get(register).copied().flatten();
-                    let high = if lanes.base == Base::None { of(lanes.address + 1) } else { None };
+                    let high = if lanes.has_pairs() { of(lanes.address + 1) } else { None };
                     addresses[node.imm as usize] = [of(lanes.address), high];
                 }
                 let written = access.writes_vgprs();

@@ -177,7 +177,7 @@ impl<R: Fn(Value) -> Value> Finder<'_, R> {
 
     /// The table of a value whose bits are all the same.
     fn constant(&self, value: Value) -> Option<u8> {
-        let ones = if self.block.node(value).ty == Ty::B64 { u64::MAX } else { u32::MAX.into() };
+        let ones = self.block.node(value).ty.ones();
         match self.block.as_const(value)? {
             0 => Some(0),
             bits if bits == ones => Some(u8::MAX),
