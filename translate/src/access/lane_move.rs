@@ -8,6 +8,15 @@ use gcnjit_rt::Wave;
 /// What the VGPRs of a [`LaneMove`]'s address hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Base {
+    /// Where a lane is, counted from somewhere.
+    Linear(Origin),
+    /// Offsets in scratch, if the V# says so.
+    Interleaved(Interleaved),
+}
+
+/// Where linear addresses count from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
     /// Addresses, as pairs.
     None,
     /// Offsets from an SGPR pair.
@@ -17,8 +26,6 @@ pub enum Base {
         /// Whether M0 is a limit.
         by_m0: bool,
     },
-    /// Offsets in scratch, if the V# says so.
-    Interleaved(Interleaved),
 }
 
 /// A V# that may be one of scratch, and what the instruction adds to it.
@@ -89,6 +96,21 @@ pub struct LaneMove {
 }
 
 impl LaneMove {
+    /// Whether addresses are pairs of VGPRs.
+    pub fn has_pairs(&self) -> bool {
+        self.base == Base::Linear(Origin::None)
+    }
+
+    /// Whether M0 limits it.
+    pub fn is_limited_by_m0(&self) -> bool {
+        self.base == Base::Linear(Origin::Lds { by_m0: true })
+    }
+
+    /// Bytes from a lane's address to the first one that it moves.
+    pub fn first_byte(&self) -> i32 {
+        self.offset + self.apart.map_or(0, |apart| apart.min(0))
+    }
+
     /// How many dwords of a lane are side by side.
     pub fn side_by_side(&self) -> usize {
         if self.apart.is_some() { self.dwords / 2 } else { self.dwords }
@@ -155,7 +177,7 @@ impl Access {
         };
         let base = match (f.linear, f.base) {
             (Linear::No, _) => return None,
-            (Linear::Lds, _) => Base::Lds { by_m0: f.generation < Gen::Gfx9 },
+            (Linear::Lds, _) => Base::Linear(Origin::Lds { by_m0: f.generation < Gen::Gfx9 }),
             (Linear::Interleaved, Scalar::Register(register)) if dwords == 1 => {
                 let soffset = match f.soffset {
                     Scalar::Register(register) => Some(register),
@@ -166,8 +188,8 @@ impl Access {
                 Base::Interleaved(Interleaved { register, soffset, offen, generation })
             }
             (Linear::Interleaved, _) => return None,
-            (Linear::Memory, Scalar::Register(base)) => Base::Sgprs(base),
-            (Linear::Memory, _) => Base::None,
+            (Linear::Memory, Scalar::Register(base)) => Base::Linear(Origin::Sgprs(base)),
+            (Linear::Memory, _) => Base::Linear(Origin::None),
         };
         Some(LaneMove { address: f.address, base, offset: f.offset, data: f.data, dwords, apart, small, store })
     }

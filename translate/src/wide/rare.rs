@@ -5,6 +5,7 @@
 //! What the call is made with is a room in the frame: the libcall, its immediate, where registers are kept, and rows for
 //! three arguments and the result, of which the first sixteen lanes matter.
 
+use super::access::spread::GREATER;
 use super::asm::{Asm, Gpr, Jump, K, MaskOp, Mem, Rm, ShiftBy, When, Zmm, op};
 use super::select::{Chunk, halves};
 use crate::lane::{Node, Op, Ty, Value};
@@ -25,8 +26,6 @@ const IMMEDIATE: i32 = FUNCTION + 8;
 const ROOM: i32 = (IMMEDIATE + 8 + 63) / 64 * 64;
 /// The registers that a libcall need not keep, but for the one that points to the room.
 const KEPT: [Gpr; 8] = [Gpr::Rcx, Gpr::Rdx, Gpr::Rsi, Gpr::Rdi, Gpr::R8, Gpr::R9, Gpr::R10, Gpr::R11];
-/// VPCMPUD: unsigned greater.
-const GREATER: u8 = 6;
 
 /// Whether a libcall is done like this.
 pub(super) fn has_usual_case(row: RowOp) -> bool {

@@ -1,7 +1,7 @@
 //! How a fused part grows, item by item of the plan.
 
 use super::{Context, Fused, FusedAccess, Stage};
-use crate::access::{Base, LaneMove};
+use crate::access::{Base, Origin};
 use crate::fenv;
 use crate::lane::{Block, Fenv, Node, Op, Shape, Table, Ty, Value};
 use crate::pass::demand::Demand;
@@ -326,14 +326,15 @@ impl<'a> Builder<'a> {
 
     fn access(&mut self, number: usize) -> Option<()> {
         let access = self.context.block.accesses[number].lane_move()?;
-        if access.small.is_some() || matches!(access.base, Base::Interleaved(_)) {
+        let Base::Linear(from) = access.base else { return None };
+        if access.small.is_some() {
             return None;
         }
-        if self.stored && !access.store || self.accesses.len() == ACCESSES || self.reads_written(&access) {
+        if self.stored && !access.store || self.accesses.len() == ACCESSES || self.reads_written(from) {
             return None;
         }
         let origin = self.context.accesses[number];
-        let halves = if access.base == Base::None { 2 } else { 1 };
+        let halves = if access.has_pairs() { 2 } else { 1 };
         let strides = self.context.guess.addresses[number];
         let address: Vec<Value> =
             (0..halves).map(|half| self.register(access.address + half, origin, strides[half])).collect();
@@ -355,18 +356,18 @@ impl<'a> Builder<'a> {
         }
         self.stages.last_mut().expect("there is always one").access = Some(self.accesses.len());
         self.stages.push(Stage::default());
-        self.accesses.push(FusedAccess { number, access, address, data, stride: None });
+        self.accesses.push(FusedAccess { number, access, origin: from, address, data, stride: None });
         self.worth += 1;
         Some(())
     }
 
     /// Whether a scalar register that the access reads has been written by the part, which does that in the end.
-    fn reads_written(&self, access: &LaneMove) -> bool {
+    fn reads_written(&self, origin: Origin) -> bool {
         let written = |register: usize| self.scalars.has(RegisterSet::sgpr(register as u64));
-        match access.base {
-            Base::Sgprs(base) => written(base) || written(base + 1),
-            Base::Lds { by_m0 } => by_m0 && written(reg::M0),
-            Base::None | Base::Interleaved(_) => false,
+        match origin {
+            Origin::Sgprs(base) => written(base) || written(base + 1),
+            Origin::Lds { by_m0 } => by_m0 && written(reg::M0),
+            Origin::None => false,
         }
     }
 
@@ -428,8 +429,8 @@ impl<'a> Builder<'a> {
             strides: Vec::new(),
             partial,
         };
-        fused.find_strided(&self.strides, self.context.guess.over_wave);
-        fused.drop_unused();
+        let lanes = fused.find_strided(&self.strides, self.context.guess.over_wave);
+        fused.drop_unused(&lanes);
         fused
     }
 

@@ -25,7 +25,7 @@ use super::exec::Exec;
 use super::registers::RegisterSet;
 use super::segment::{Item, Plan};
 use super::strides::{Guess, Stride};
-use crate::access::LaneMove;
+use crate::access::{LaneMove, Origin};
 use crate::lane::{Block, Fenv, Node, Op, Table, Value};
 use builder::Builder;
 use gcnjit_rt::Mode;
@@ -84,6 +84,8 @@ pub struct FusedAccess {
     pub number: usize,
     /// What it does.
     pub access: LaneMove,
+    /// Where its addresses count from.
+    pub origin: Origin,
     /// The halves of its address, or the offset alone.
     pub address: Vec<Value>,
     /// What is stored, or loaded.
@@ -281,9 +283,8 @@ impl Fused {
         found
     }
 
-    /// Drops values that nothing uses.
-    fn drop_unused(&mut self) {
-        let lanes = self.needed(|access| access.stride.is_none());
+    /// Drops values that nothing uses, given those that lanes need.
+    fn drop_unused(&mut self, lanes: &HashSet<Value>) {
         let ends: HashSet<Value> = self.stages.iter().flat_map(|stage| &stage.ends).copied().collect();
         let of_ends = self.with_arguments(ends.into_iter().collect());
         self.stages.iter_mut().for_each(|stage| stage.values.retain(|value| lanes.contains(value)));

@@ -15,14 +15,15 @@ const REGISTER: usize = 12;
 const CHECK: usize = 4;
 
 impl Fused {
-    /// Finds the accesses whose addresses count, given the strides of VGPRs as they are before the part.
-    pub(super) fn find_strided(&mut self, registers: &HashMap<Value, Stride>, over_wave: bool) {
+    /// Finds the accesses whose addresses count, given the strides of VGPRs as they are before the part. Returns the values
+    /// that are needed lane by lane.
+    pub(super) fn find_strided(&mut self, registers: &HashMap<Value, Stride>, over_wave: bool) -> HashSet<Value> {
         self.find_strides(registers);
         let found: Vec<Stride> = self.accesses.iter().map(|access| self.stride_of(access)).collect();
-        if found.iter().all(Option::is_none) {
-            return;
-        }
         let all = self.needed(|_| true);
+        if found.iter().all(Option::is_none) {
+            return all;
+        }
         self.accesses.iter_mut().zip(found).for_each(|(access, stride)| access.stride = stride);
         let (ends, lanes) = (self.ends(), self.needed(|access| access.stride.is_none()));
         let is_saved = |value: &&Value| !lanes.contains(value) && self.is_computed(**value);
@@ -31,9 +32,11 @@ impl Fused {
         let searches = self.accesses.iter().filter(|access| access.stride.is_some()).count() * search;
         let cost: usize = ends.iter().map(|value| self.cost(*value)).sum();
         if saved + searches <= cost {
-            return self.accesses.iter_mut().for_each(|access| access.stride = None);
+            self.accesses.iter_mut().for_each(|access| access.stride = None);
+            return all;
         }
         self.list_ends(&ends);
+        lanes
     }
 
     fn find_strides(&mut self, registers: &HashMap<Value, Stride>) {

@@ -17,7 +17,7 @@ mod tests;
 use super::asm::{Asm, Gpr, Jump, K, MaskOp, Mem, Rm, When, Zmm, dwords, op};
 use super::inline::NOT_EQUAL;
 use super::registers::row;
-use crate::access::{Access, Base, LaneMove, Site};
+use crate::access::{Access, Base, LaneMove, Origin, Site};
 use crate::jit::Context;
 use crate::libcall;
 use gcnjit_rt::Wave;
@@ -98,20 +98,22 @@ pub fn general_way(asm: &mut Asm, access: &Access, number: usize) -> Gpr {
 pub fn emit(asm: &mut Asm, access: &LaneMove) -> usize {
     let offset = asm.function();
     let mut stub = Stub { asm, access, slow: Vec::new(), other: Vec::new() };
-    if let Base::Interleaved(resource) = access.base {
-        // Before the jumps for partial EXEC, which go to where the V# is relied on.
-        stub.check_resource(&resource);
-    }
-    let partial = stub.check_site();
-    if let Base::Interleaved(_) = access.base {
-        stub.other.extend(partial);
-    } else {
-        stub.one_run();
-        if access.small.is_some() {
+    match access.base {
+        Base::Interleaved(resource) => {
+            // Before the jumps for partial EXEC, which go to where the V# is relied on.
+            stub.check_resource(&resource);
+            let partial = stub.check_site();
             stub.other.extend(partial);
-        } else {
-            stub.runs();
-            stub.parts_of_runs(partial);
+        }
+        Base::Linear(origin) => {
+            let partial = stub.check_site();
+            stub.one_run(origin);
+            if access.small.is_some() {
+                stub.other.extend(partial);
+            } else {
+                stub.runs(origin);
+                stub.parts_of_runs(partial, origin);
+            }
         }
     }
     stub.spread();
@@ -149,7 +151,7 @@ impl Stub<'_> {
         }
         self.asm.load64(SIZE, SITE, Site::END as i32);
         self.asm.sub_mem(SIZE, SITE, Site::START as i32);
-        if self.access.base == (Base::Lds { by_m0: true }) {
+        if self.access.is_limited_by_m0() {
             self.asm.load32(LOW, WAVE, (offset_of!(Wave, sgpr) + 4 * reg::M0) as i32);
             self.asm.compare_registers(LOW, SIZE);
             self.slow_if(When::Below);
@@ -165,7 +167,7 @@ impl Stub<'_> {
     }
 
     /// The case that all lanes are side by side.
-    fn one_run(&mut self) {
+    fn one_run(&mut self, origin: Origin) {
         let mut other = Vec::new();
         self.find_differences();
         self.asm.non_zero(K(1), WRONG);
@@ -174,7 +176,7 @@ impl Stub<'_> {
         self.asm.mov(ROOM, SIZE);
         self.asm.sub(ROOM, self.access.extent(64));
         other.push(self.asm.jump(When::Below));
-        other.extend(self.place(0, 64));
+        other.extend(self.place(0, 64, origin));
         for chunk in 0..COUNT {
             let at = Mem::At(CHUNKS[0], chunk * 16 * self.access.lane_bytes());
             if let Some(small) = self.access.small {
@@ -203,7 +205,7 @@ impl Stub<'_> {
             self.asm.v(op::VPADDD, RAMP, RAMP, Rm::Broadcast(next));
             self.asm.vi(op::VPTERNLOGD, WRONG, RAMP, address(chunk), OR_DIFFERENT);
         }
-        if self.access.base == Base::None {
+        if self.access.has_pairs() {
             let high = |chunk| Rm::Mem(Mem::At(WAVE, row(self.access.address + 1) + CHUNK * chunk));
             self.asm.v1(op::VPBROADCASTD, HIGH, high(0));
             for chunk in 0..COUNT {
@@ -218,9 +220,9 @@ impl Stub<'_> {
     }
 
     /// The case that each chunk is a run or, of a load, one address.
-    fn runs(&mut self) {
+    fn runs(&mut self, origin: Origin) {
         for chunk in 0..COUNT {
-            self.locate(chunk);
+            self.locate(chunk, origin);
         }
         for chunk in 0..COUNT {
             if self.access.store {
@@ -240,13 +242,13 @@ impl Stub<'_> {
     }
 
     /// The case that the active lanes of each chunk are where a run would have them; of dwords only.
-    fn parts_of_runs(&mut self, partial: [Jump; 2]) {
+    fn parts_of_runs(&mut self, partial: [Jump; 2], origin: Origin) {
         if self.access.dwords == 2 {
             return self.other.extend(partial);
         }
         partial.into_iter().for_each(|jump| self.asm.bind(jump));
         for chunk in 0..COUNT {
-            self.locate_part(chunk);
+            self.locate_part(chunk, origin);
         }
         for chunk in 0..COUNT {
             let (mask, [data, _]) = (Stub::active(chunk), Stub::data(chunk));
@@ -270,7 +272,7 @@ impl Stub<'_> {
     }
 
     /// Checks the addresses of a chunk's active lanes, and loads them. `CHUNKS` has where its first lane is or would be.
-    fn locate_part(&mut self, chunk: i32) {
+    fn locate_part(&mut self, chunk: i32, origin: Origin) {
         let (part, to, mask) = (CHUNK * chunk, CHUNKS[chunk as usize], Stub::active(chunk));
         self.asm.k_load(mask, Mem::At(WAVE, EXEC + 2 * chunk));
         self.asm.k_read(LOW, mask);
@@ -282,7 +284,7 @@ impl Stub<'_> {
         self.asm.v1(op::VMOVDQA32, ADDRESSES, Rm::Mem(Mem::At(WAVE, row(self.access.address) + part)));
         self.asm.v(op::VPSUBD, ADDRESSES, ADDRESSES, Rm::Mem(ramp));
         self.same_in(mask, ADDRESSES, LOW_HALF);
-        if self.access.base == Base::None {
+        if self.access.has_pairs() {
             self.asm.v1(op::VMOVDQA32, ADDRESSES, Rm::Mem(Mem::At(WAVE, row(self.access.address + 1) + part)));
             self.same_in(mask, ADDRESSES, HIGH_HALF);
         }
@@ -298,7 +300,7 @@ impl Stub<'_> {
         self.asm.mov(SIZE, LOW);
         self.asm.add_register32(SIZE, to);
         self.other_if(When::Below);
-        self.add_base(to);
+        self.add_base(to, origin);
         self.check_span(to);
         self.asm.sub_register(to, ROOM);
         if !self.access.store {
@@ -317,12 +319,11 @@ impl Stub<'_> {
     }
 
     /// Makes an address of its low half.
-    fn add_base(&mut self, to: Gpr) {
-        match self.access.base {
-            Base::Sgprs(base) => self.asm.load64(SIZE, WAVE, (offset_of!(Wave, sgpr) + 4 * base) as i32),
-            Base::Lds { .. } => self.asm.load64(SIZE, SITE, Site::START as i32),
-            Base::Interleaved(_) => unreachable!("there are no runs to be found"),
-            Base::None => {
+    fn add_base(&mut self, to: Gpr, origin: Origin) {
+        match origin {
+            Origin::Sgprs(base) => self.asm.load64(SIZE, WAVE, (offset_of!(Wave, sgpr) + 4 * base) as i32),
+            Origin::Lds { .. } => self.asm.load64(SIZE, SITE, Site::START as i32),
+            Origin::None => {
                 self.asm.low_dword(SIZE, HIGH_HALF);
                 self.asm.shift_left(SIZE, 32);
             }
@@ -351,7 +352,7 @@ impl Stub<'_> {
     }
 
     /// Checks a chunk's addresses, and loads it.
-    fn locate(&mut self, chunk: i32) {
+    fn locate(&mut self, chunk: i32, origin: Origin) {
         let part = CHUNK * chunk;
         let low_row = Mem::At(WAVE, row(self.access.address) + part);
         let places = self.ramp();
@@ -360,7 +361,7 @@ impl Stub<'_> {
         self.asm.v(op::VPADDD, RAMP, FIRST, Rm::Mem(places));
         self.compare(RAMP, part);
         let other = self.asm.jump(When::NotZero);
-        self.place_or_go_on(chunk, 16);
+        self.place_or_go_on(chunk, 16, origin);
         if self.access.store {
             return self.other.push(other);
         }
@@ -370,7 +371,7 @@ impl Stub<'_> {
         self.asm.bind(other);
         self.compare(FIRST, part);
         self.other_if(When::NotZero);
-        self.place_or_go_on(chunk, 1);
+        self.place_or_go_on(chunk, 1, origin);
         for (k, data) in (0..self.access.dwords).zip(Stub::data(chunk)) {
             self.asm.v1(op::VPBROADCASTD, data, Rm::Mem(Mem::At(from, self.access.place_of(k))));
         }
@@ -423,7 +424,7 @@ impl Stub<'_> {
 
     /// Adds to K1 the lanes whose upper half differs from the first's.
     fn check_high(&mut self, part: i32) {
-        if self.access.base != Base::None {
+        if !self.access.has_pairs() {
             return;
         }
         let high = Mem::At(WAVE, row(self.access.address + 1) + part);
@@ -432,31 +433,30 @@ impl Stub<'_> {
         self.asm.k(MaskOp::Or, K(1), K(1), K(2));
     }
 
-    fn place_or_go_on(&mut self, chunk: i32, lanes: i32) {
+    fn place_or_go_on(&mut self, chunk: i32, lanes: i32, origin: Origin) {
         self.asm.mov(ROOM, SIZE);
         self.asm.sub(ROOM, self.access.extent(lanes));
         self.other_if(When::Below);
-        let outside = self.place(chunk, lanes);
+        let outside = self.place(chunk, lanes, origin);
         self.other.extend(outside);
     }
 
     /// Where so many lanes from the chunk's first one on are, from that one's address. The jumps are taken if they are not
     /// all inside of the allocation, which `ROOM` is the size of but for their bytes.
-    fn place(&mut self, chunk: i32, lanes: i32) -> [Jump; 2] {
+    fn place(&mut self, chunk: i32, lanes: i32, origin: Origin) -> [Jump; 2] {
         let part = CHUNK * chunk;
         let to = CHUNKS[chunk as usize];
         self.asm.load32(LOW, WAVE, row(self.access.address) + part);
-        match self.access.base {
-            Base::Sgprs(base) => self.asm.load64(to, WAVE, (offset_of!(Wave, sgpr) + 4 * base) as i32),
-            Base::Lds { .. } => self.asm.load64(to, SITE, Site::START as i32),
-            Base::Interleaved(_) => unreachable!("there are no runs to be found"),
-            Base::None => {
+        match origin {
+            Origin::Sgprs(base) => self.asm.load64(to, WAVE, (offset_of!(Wave, sgpr) + 4 * base) as i32),
+            Origin::Lds { .. } => self.asm.load64(to, SITE, Site::START as i32),
+            Origin::None => {
                 self.asm.load32(to, WAVE, row(self.access.address + 1) + part);
                 self.asm.shift_left(to, 32);
             }
         }
         self.asm.add_register(to, LOW);
-        self.asm.add(to, self.access.offset + self.access.apart.map_or(0, |apart| apart.min(0)));
+        self.asm.add(to, self.access.first_byte());
         // A run whose low half wraps has jumped.
         self.asm.add32(LOW, (lanes - 1) * self.access.lane_bytes());
         let wrapped = self.asm.jump(When::Below);

@@ -3,7 +3,7 @@
 //! the manual promises of VPSCATTERDD and VPSCATTERDQ.
 
 use super::{CHUNK, COUNT, EXEC, HIGH, LOW, ORDERS, OTHER, ROOM, SITE, SIZE, Stub, WAVE};
-use crate::access::{Base, LaneMove, Site};
+use crate::access::{Base, LaneMove, Origin, Site};
 use crate::wide::asm::{Asm, Gpr, Jump, K, MaskOp, Mem, Rm, When, Zmm, op};
 use crate::wide::inline::NOT_EQUAL;
 use crate::wide::registers::row;
@@ -33,12 +33,15 @@ impl Stub<'_> {
         for jump in std::mem::take(&mut self.other) {
             self.asm.bind(jump);
         }
-        if let Base::Interleaved(resource) = self.access.base {
-            self.find_window_of(&resource);
-            self.find_interleaved(&resource);
-        } else {
-            self.find_window();
-            self.find_indices();
+        match self.access.base {
+            Base::Interleaved(resource) => {
+                self.find_window_of(&resource);
+                self.find_interleaved(&resource);
+            }
+            Base::Linear(origin) => {
+                self.find_window(origin);
+                self.find_indices();
+            }
         }
         self.asm.k_test(OUTSIDE);
         self.slow_if(When::NotZero);
@@ -51,8 +54,9 @@ impl Stub<'_> {
         self.succeed();
     }
 
-    fn find_window(&mut self) {
+    fn find_window(&mut self, base: Origin) {
         let window = Window {
+            base,
             site: (SITE, 0),
             start: START,
             size: SIZE,
@@ -86,7 +90,7 @@ impl Stub<'_> {
             let result = if chunk == 0 { OUTSIDE } else { MOVING };
             self.asm.compare_in(op::VPCMPUD, result, mask, index, LIMIT, GREATER);
             self.asm.k(MaskOp::Or, OUTSIDE, OUTSIDE, result);
-            if self.access.base == Base::None {
+            if self.access.has_pairs() {
                 self.asm.compare_in(op::VPCMPD, MOVING, mask, HIGH, address(1), NOT_EQUAL);
                 self.asm.k(MaskOp::Or, OUTSIDE, OUTSIDE, MOVING);
             }
@@ -134,6 +138,8 @@ impl Stub<'_> {
 
 /// Where addresses may be for a lane to be in the allocation, and the registers that say so.
 pub(in crate::wide) struct Window {
+    /// What the access' addresses count from.
+    pub base: Origin,
     /// The access' site: a register and an offset.
     pub site: (Gpr, i32),
     /// Where the allocation starts.
@@ -195,16 +201,15 @@ impl Window {
     /// The address of a lane whose low half is 0; pairs have to have the allocation's upper half.
     fn load_anchor(&self, asm: &mut Asm, access: &LaneMove) {
         let (site, at) = self.site;
-        match access.base {
-            Base::Sgprs(base) => asm.load64(self.origin, WAVE, (offset_of!(Wave, sgpr) + 4 * base) as i32),
-            Base::Lds { .. } => asm.mov(self.origin, self.start),
-            Base::Interleaved(_) => unreachable!("it has a window of its own"),
-            Base::None => {
+        match self.base {
+            Origin::Sgprs(base) => asm.load64(self.origin, WAVE, (offset_of!(Wave, sgpr) + 4 * base) as i32),
+            Origin::Lds { .. } => asm.mov(self.origin, self.start),
+            Origin::None => {
                 asm.load32(self.origin, site, at + Site::START as i32 + 4);
                 asm.broadcast(self.high, self.origin);
                 asm.shift_left(self.origin, 32);
             }
         }
-        asm.add(self.origin, access.offset + access.apart.map_or(0, |apart| apart.min(0)));
+        asm.add(self.origin, access.first_byte());
     }
 }

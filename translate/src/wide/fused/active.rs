@@ -4,7 +4,7 @@
 //! access are is a matter of active ones: the others are thought of as where they would be if they counted too, so that the
 //! part gives up if that is outside of the allocation. A chunk without any is wherever one with some is.
 
-use super::Part;
+use super::{Part, WAVE};
 use crate::lane::Value;
 use crate::wide::access::EXEC;
 use crate::wide::asm::{Jump, K, MaskOp, Mem, Rm, When, Zmm, op};
@@ -18,7 +18,7 @@ impl Part<'_> {
     }
 
     pub(super) fn load_active(&mut self, mask: K, chunk: i32) {
-        self.asm().k_load(mask, Mem::At(super::WAVE, EXEC + 2 * chunk));
+        self.asm().k_load(mask, Mem::At(WAVE, EXEC + 2 * chunk));
     }
 
     /// Loads the active lanes of a chunk; the jump is taken if there are none.
@@ -52,7 +52,7 @@ impl Part<'_> {
         let some = self.chunk.r.fresh_mask();
         // Both halves may have been written apart and just now: a load of both would have to wait for that.
         for (half, to) in [(0, order), (4, room)] {
-            self.asm().v1(op::VPBROADCASTD, to, Rm::Mem(Mem::At(super::WAVE, EXEC + half)));
+            self.asm().v1(op::VPBROADCASTD, to, Rm::Mem(Mem::At(WAVE, EXEC + half)));
         }
         self.asm().v(op::VPUNPCKLDQ, order, order, room);
         self.asm().v1(op::VPMOVZXWD, order, order);

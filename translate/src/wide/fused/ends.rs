@@ -7,7 +7,7 @@
 
 use super::lanes::Lanes;
 use super::{CHUNK, PLACE, Part, SCALARS, SITE, SIZE, WAVE};
-use crate::access::{Base, Site};
+use crate::access::{Origin, Site};
 use crate::lane::{Op, Ty, Value};
 use crate::pass::fuse::FusedAccess;
 use crate::pass::strides::{self, Signed, Stride, check};
@@ -205,27 +205,26 @@ impl<'a> Part<'a> {
     /// How far into the allocation the lanes at the ends of chunks are, as quadwords.
     fn distances(&mut self, number: usize) -> Zmm {
         let fused = self.fused;
-        let FusedAccess { access, address, .. } = &fused.accesses[number];
+        let FusedAccess { access, origin, address, .. } = &fused.accesses[number];
         let start = Mem::At(SITE, self.at(number) + Site::START as i32);
         let (low, result) = (self.chunk.r.vector(address[0], 0), self.chunk.r.fresh());
-        match access.base {
-            Base::None => {
+        match *origin {
+            Origin::None => {
                 let high = self.chunk.r.vector(address[1], 0);
                 let order = self.chunk.table(|i| i / 2 + i % 2 * 16);
                 self.asm().v1(op::VMOVDQA32, result, low);
                 self.asm().v(op::VPERMT2D, result, order, high);
                 self.asm().v(op::VPSUBQ, result, result, Rm::Broadcast(start));
             }
-            Base::Sgprs(base) => {
+            Origin::Sgprs(base) => {
                 let base = Mem::At(WAVE, (offset_of!(Wave, sgpr) + 4 * base) as i32);
                 self.asm().v1(op::VPMOVZXDQ, result, low);
                 self.asm().v(op::VPADDQ, result, result, Rm::Broadcast(base));
                 self.asm().v(op::VPSUBQ, result, result, Rm::Broadcast(start));
             }
-            Base::Lds { .. } => self.asm().v1(op::VPMOVZXDQ, result, low),
-            Base::Interleaved(_) => unreachable!("these are not fused"),
+            Origin::Lds { .. } => self.asm().v1(op::VPMOVZXDQ, result, low),
         }
-        let offset = access.offset + access.apart.map_or(0, |apart| apart.min(0));
+        let offset = access.first_byte();
         if offset != 0 {
             let offset = self.asm().constant(&i64::from(offset).to_le_bytes());
             self.asm().v(op::VPADDQ, result, result, Rm::Broadcast(offset));

@@ -1,7 +1,7 @@
 //! The accesses of a fused part: whether the lanes, whose addresses are in registers, are where its code can move them.
 
 use super::{CHUNK, LOW, PLACE, Part, ROOM, SCALARS, SITE, SIZE, WAVE};
-use crate::access::{Base, LaneMove, Site};
+use crate::access::{LaneMove, Origin, Site};
 use crate::lane::{Shape, Value};
 use crate::pass::fuse::FusedAccess;
 use crate::wide::access::spread::{GREATER, Window};
@@ -189,6 +189,7 @@ impl<'p, 'a> Lanes<'p, 'a> {
     pub(super) fn find_spread(&mut self) {
         let Lanes { first, wrong, limit, high, access, bad, worse, .. } = *self;
         let window = Window {
+            base: self.part.fused.accesses[self.number].origin,
             site: (SITE, self.part.at(self.number)),
             start: Gpr::R11,
             size: SIZE,
@@ -298,17 +299,16 @@ impl<'p, 'a> Lanes<'p, 'a> {
         let high = self.high;
         let start = self.part.at(self.number) + Site::START as i32;
         self.asm().low_dword(LOW, first);
-        match self.access.base {
-            Base::Sgprs(base) => self.asm().load64(PLACE, WAVE, (offset_of!(Wave, sgpr) + 4 * base) as i32),
-            Base::Lds { .. } => self.asm().load64(PLACE, SITE, start),
-            Base::Interleaved(_) => unreachable!("these are not fused"),
-            Base::None => {
+        match self.part.fused.accesses[self.number].origin {
+            Origin::Sgprs(base) => self.asm().load64(PLACE, WAVE, (offset_of!(Wave, sgpr) + 4 * base) as i32),
+            Origin::Lds { .. } => self.asm().load64(PLACE, SITE, start),
+            Origin::None => {
                 self.asm().low_dword(PLACE, high);
                 self.asm().shift_left(PLACE, 32);
             }
         }
         self.asm().add_register(PLACE, LOW);
-        let offset = self.access.offset + self.access.apart.map_or(0, |apart| apart.min(0));
+        let offset = self.access.first_byte();
         if offset != 0 {
             self.asm().add(PLACE, offset);
         }

@@ -20,7 +20,7 @@ use super::registers::{ENDS, Registers, Work};
 use super::schedule::{Event, Schedule};
 use super::select::Chunk;
 use super::{Entry, Layout, join_bits};
-use crate::access::{Base, Site};
+use crate::access::{Origin, Site};
 use crate::jit::Context;
 use crate::lane::{Block, Op, Shape, Value};
 use crate::pass::demand::Demand;
@@ -251,8 +251,8 @@ impl<'a> Part<'a> {
     fn check_site(&mut self, number: usize) {
         let fused = self.fused;
         let access = &fused.accesses[number].access;
-        match access.base {
-            Base::Lds { .. } => self.asm().load64(SITE, SCALARS, Layout::CONTEXT),
+        match fused.accesses[number].origin {
+            Origin::Lds { .. } => self.asm().load64(SITE, SCALARS, Layout::CONTEXT),
             _ => self.find_sites(),
         }
         let at = self.at(number);
@@ -262,7 +262,7 @@ impl<'a> Part<'a> {
         }
         self.asm().load64(SIZE, SITE, at + Site::END as i32);
         self.asm().sub_mem(SIZE, SITE, at + Site::START as i32);
-        if access.base == (Base::Lds { by_m0: true }) {
+        if access.is_limited_by_m0() {
             self.asm().load32(LOW, WAVE, (offset_of!(Wave, sgpr) + 4 * reg::M0) as i32);
             self.asm().compare_registers(LOW, SIZE);
             self.fail_if(When::Below);
@@ -271,8 +271,8 @@ impl<'a> Part<'a> {
 
     /// Where an access's site is from `SITE` on.
     fn at(&self, number: usize) -> i32 {
-        match self.fused.accesses[number].access.base {
-            Base::Lds { .. } => offset_of!(Context<'_>, lds) as i32,
+        match self.fused.accesses[number].origin {
+            Origin::Lds { .. } => offset_of!(Context<'_>, lds) as i32,
             _ => self.site_offset(number),
         }
     }
