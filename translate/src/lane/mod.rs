@@ -14,6 +14,7 @@ pub use print::Listing;
 pub use table::Table;
 
 use crate::defect;
+use crate::libcall::RowOp;
 use gcnjit_rt::wave::reg;
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::hash_map::Entry;
@@ -248,6 +249,11 @@ impl Node {
     /// The arguments that are used.
     pub fn args(&self) -> impl Iterator<Item = Value> + '_ {
         self.args.iter().copied().filter(|v| *v != Value::NONE)
+    }
+
+    /// Which libcall on rows it is.
+    pub fn row_op(&self) -> RowOp {
+        RowOp::ALL[(self.imm & 0xffff_ffff) as usize]
     }
 
     /// Whether the value is a row that is made in memory, outside of the segments' loops.

@@ -19,7 +19,7 @@ impl Lower<'_, '_> {
             args.push(row);
         }
         args.resize(4, destination);
-        let helper = &libcall::TABLE[(node.imm & 0xffff_ffff) as usize];
+        let helper = &libcall::TABLE[node.row_op() as usize];
         args.push(self.fb.ins().iconst(I64, (node.imm >> 32) as i64));
         self.call_host(helper.name, helper.address(), &args, None);
     }

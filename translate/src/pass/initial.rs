@@ -188,7 +188,7 @@ impl<'a> Backward<'a> {
 
 /// Whether a lane of the result depends on that lane of the arguments only.
 fn is_lane_wise(node: &Node) -> bool {
-    let crosses = || matches!(RowOp::ALL[(node.imm & 0xffff_ffff) as usize], RowOp::dpp | RowOp::raise | RowOp::gather);
+    let crosses = || matches!(node.row_op(), RowOp::dpp | RowOp::raise | RowOp::gather);
     match node.op {
         Op::Bits | Op::ReadLane => false,
         Op::Call | Op::Inline => !crosses(),

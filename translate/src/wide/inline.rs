@@ -4,7 +4,7 @@
 //! counterpart of them, it stays a libcall.
 
 use super::asm::{Evex, Mem, Rm, ShiftBy, Zmm, op};
-use super::rare::{has_usual_case, row_of};
+use super::rare::has_usual_case;
 use super::select::Chunk;
 use crate::fenv;
 use crate::lane::{Fenv, Node, Value};
@@ -60,7 +60,7 @@ impl Chunk<'_> {
     pub(super) fn inline(&mut self, value: Value, node: &Node) {
         use RowOp::*;
         let imm = (node.imm >> 32) as u32;
-        let result = match row_of(node) {
+        let result = match node.row_op() {
             shl | shl64 => return self.shift_lanes(value, node, op::VPSLLVD, op::VPSLLVQ),
             shr | shr64 => return self.shift_lanes(value, node, op::VPSRLVD, op::VPSRLVQ),
             sar | sar64 => return self.shift_lanes(value, node, op::VPSRAVD, op::VPSRAVQ),

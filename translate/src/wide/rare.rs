@@ -45,15 +45,10 @@ pub(super) fn has_usual_case(row: RowOp) -> bool {
 
 /// Emits the function that makes rare calls, if any of the blocks may make one.
 pub(super) fn emit(asm: &mut Asm, blocks: &[Planned]) {
-    let is_rare = |node: &Node| node.op == Op::Inline && has_usual_case(row_of(node));
+    let is_rare = |node: &Node| node.op == Op::Inline && has_usual_case(node.row_op());
     if blocks.iter().flat_map(|planned| &planned.block.nodes).any(is_rare) {
         asm.rare_call = Some(emit_call(asm));
     }
-}
-
-/// The libcall of a node.
-pub(super) fn row_of(node: &Node) -> RowOp {
-    RowOp::ALL[(node.imm & 0xffff_ffff) as usize]
 }
 
 /// Emits `fn(room: RAX)`, which changes that register alone.
@@ -120,7 +115,7 @@ impl Chunk<'_> {
         let operands = Window::of_operands(ty);
         let [first, second, third] = node.args;
         let args: Vec<Value> = node.args().collect();
-        let (rare, result) = match row_of(node) {
+        let (rare, result) = match node.row_op() {
             div_fmas_f32 => return self.call_always(value, node, &args),
             class_f32 => (self.outside(Window::of_normals(ty), &[first]), vec![self.class_of_normal(first, second)]),
             div_flag_f32 | div_flag_f64 => (self.outside(operands, &[first, second]), vec![self.no_flag()]),
@@ -264,7 +259,7 @@ impl Chunk<'_> {
         }
         // This also aligns the stack.
         asm.push(Gpr::Rax);
-        for (offset, value) in [(FUNCTION, TABLE[row_of(node) as usize].address() as u64), (IMMEDIATE, node.imm >> 32)]
+        for (offset, value) in [(FUNCTION, TABLE[node.row_op() as usize].address() as u64), (IMMEDIATE, node.imm >> 32)]
         {
             asm.mov_imm64(Gpr::Rax, value);
             asm.store64(Gpr::Rdx, room + offset, Gpr::Rax);

@@ -2,7 +2,6 @@
 //!
 //! What only a tree uses is absorbed by it and never computed on its own.
 
-use super::rare::row_of;
 use crate::lane::{Block, Node, Op, Shape, Ty, Value};
 use crate::libcall::RowOp;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
@@ -80,7 +79,7 @@ fn is_logic(node: &Node) -> bool {
 
 /// Whether it is computed only where a mask has a lane.
 fn is_rare(node: &Node) -> bool {
-    node.op == Op::Inline && row_of(node) == RowOp::div_fmas_f32
+    node.op == Op::Inline && node.row_op() == RowOp::div_fmas_f32
 }
 
 struct Finder<'a, R> {
