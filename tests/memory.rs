@@ -453,7 +453,7 @@ fn interpret(bench: &Bench, target: Target, inst: &Inst, wave: &Wave) -> Option<
 fn translated(bench: &Bench, target: Target, wave: &Wave, unit: &Unit, sites: &mut [Site]) -> Outcome {
     bench.run(target, wave, |wave, env| {
         let mut scratch = Site::default();
-        let mut context = Context::new(u64::MAX, env, sites, &mut scratch, libcall::mxcsr());
+        let mut context = Context::new(wave, u64::MAX, env, sites, &mut scratch, libcall::mxcsr());
         match (unit.run(wave, &mut context, 0), context.bad) {
             (Exit::Jump, _) => Ok(()),
             (Exit::Fault, Some(bad)) => {

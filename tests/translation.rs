@@ -9,7 +9,7 @@ use gcnjit::rt::kernarg::layout;
 use gcnjit::rt::{self, Geometry, Hardware, Loaded, Memory, Options, Value};
 use gcnjit::{Arg, Buffer, Device, Kernel, Module, RawCode, Target};
 use gcnjit_interp::Interpreter;
-use gcnjit_translate::Jit;
+use gcnjit_translate::{Jit, wide};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use support::{Launch, code_object, kernels_dir};
@@ -86,6 +86,18 @@ fn threads_that_want_the_same_code_translate_it_once() {
     let (alone, shared) = (alone.module().translated(), shared.module().translated());
     assert_eq!((shared.translated, shared.instructions), (alone.translated, alone.instructions));
     assert_eq!((shared.lookups - shared.hits, shared.hits > 0), (shared.translated, true));
+}
+
+#[test]
+fn a_loop_with_few_lanes_left_is_translated_for_these() {
+    let device = Device::with_threads(1).unwrap();
+    let compacted = |name: &str| {
+        let kernel = open(&device, name);
+        run(&device, &kernel);
+        kernel.module().translated().compacted
+    };
+    assert_eq!(compacted("vm"), usize::from(wide::is_available()));
+    assert_eq!(compacted("saxpy"), 0);
 }
 
 #[test]

@@ -40,6 +40,9 @@ pub struct Wave {
     pub number: u64,
     /// TRAPSTS, of which only EXCP is kept: the exceptions raised so far. See [`crate::trapsts`].
     pub trapsts: u32,
+    /// While an executor has moved the rows of some lanes together, which ones these are: the first lane of a row is that
+    /// of the lowest bit. 0 if every lane is in its place, as whenever an executor returns.
+    pub compacted: u64,
 }
 
 impl Wave {
@@ -62,6 +65,14 @@ impl Wave {
     /// The lane mask.
     pub fn exec(&self) -> u64 {
         self.sgpr64(reg::EXEC)
+    }
+
+    /// The lane whose values are in a place of the rows.
+    pub fn lane_at(&self, place: usize) -> usize {
+        match self.compacted {
+            0 => place,
+            lanes => (0..place).fold(lanes, |rest, _| rest & rest.wrapping_sub(1)).trailing_zeros() as usize,
+        }
     }
 
     /// Sets the lane mask.

@@ -24,6 +24,7 @@ pub fn json(stats: &JitStats) -> Value {
         stages(&stats.stages).into_iter().map(|(stage, time)| (stage.to_owned(), ms(time).into())).collect();
     json!({
         "units": stats.translated,
+        "compacted": stats.compacted,
         "blocks": stats.blocks,
         "instructions": stats.instructions,
         "segments": stats.counts.segments,
@@ -48,7 +49,8 @@ pub fn text(stats: &JitStats) -> String {
     let mut line = |name: &str, value: String| {
         let _ = writeln!(text, "  {name:<9} {value}");
     };
-    line("units", format!("{} of {} blocks, {} instructions", stats.translated, stats.blocks, stats.instructions));
+    let JitStats { translated, compacted, blocks, instructions, .. } = stats;
+    line("units", format!("{translated} of {blocks} blocks, {instructions} instructions; {compacted} for few lanes"));
     line("segments", format!("{} as {} loops", stats.counts.segments, stats.counts.versions));
     let calls = stats.counts.libcalls.iter().map(|(name, count)| format!("{name} {count}"));
     line("libcalls", calls.collect::<Vec<_>>().join(", "));

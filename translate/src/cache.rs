@@ -24,12 +24,13 @@ pub(crate) use worker::outcome;
 
 use crate::cfg;
 use crate::jit::Unit;
+use crate::pass::compact::Loop;
 use crate::pass::initial;
 use crate::pass::registers::RegisterSet as Read;
 use crate::pass::strides::Start;
 use crate::profile;
 use crate::stats::JitStats;
-use crate::{AtEnd, Machine, translate};
+use crate::{AtEnd, Machine, translate, translate_compacted};
 use gcnjit_rt::{Env, Mode, RegisterFile, RegisterSet, Trap, View, Wave};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::Ordering::{Relaxed, Release};
@@ -57,6 +58,13 @@ impl Place {
     #[inline]
     fn new(pc: u64, mode: Mode, machine: u64) -> Place {
         Place { pc, variant: machine | u64::from(mode.0 & MODE_KEY) }
+    }
+
+    /// The same for the compacted form of the loop there.
+    fn compacted(self) -> Place {
+        const COMPACTED: u32 = 30;
+        const _: () = assert!(MODE_KEY >> COMPACTED == 0);
+        Place { variant: self.variant | 1 << COMPACTED, ..self }
     }
 
     /// What a dispatch has to say about it.
@@ -183,9 +191,32 @@ impl Jit {
     /// # Errors
     /// As [`translate`].
     pub fn unit(&self, env: &Env<'_>, wave: &Wave) -> Result<Arc<Resident>, Box<Trap>> {
-        let (pc, mode) = (wave.pc, Mode(wave.mode.0 & MODE_KEY));
-        let code = env.memory.code_id(pc).ok_or_else(|| cfg::bad_jump(pc))?;
-        let key = (code, Place::new(pc, mode, Place::machine(env)));
+        let mode = Mode(wave.mode.0 & MODE_KEY);
+        let place = Place::new(wave.pc, mode, Place::machine(env));
+        self.find(env, place, || translate(env.memory, self.machine(env), &Start::of(wave, env.registers.vgprs), mode))
+    }
+
+    /// The unit of the compacted form of a loop of another unit, at which the wave is, translated now if it is new.
+    ///
+    /// # Errors
+    /// As [`translate_compacted`].
+    fn compacted(&self, env: &Env<'_>, place: Place, unit: &Unit, of: &Loop) -> Result<Arc<Resident>, Box<Trap>> {
+        self.find(env, place, || translate_compacted(unit, of, self.machine(env)))
+    }
+
+    fn machine(&self, env: &Env<'_>) -> Machine {
+        Machine { at_end: self.at_end, ..Machine::of(env) }
+    }
+
+    /// The unit with an entry at a place, made now if it is new.
+    fn find(
+        &self,
+        env: &Env<'_>,
+        place: Place,
+        make: impl FnOnce() -> Result<Unit, Box<Trap>>,
+    ) -> Result<Arc<Resident>, Box<Trap>> {
+        let code = env.memory.code_id(place.pc).ok_or_else(|| cfg::bad_jump(place.pc))?;
+        let key = (code, place);
         let mut cache = self.lock();
         cache.stats.lookups += 1;
         loop {
@@ -205,8 +236,7 @@ impl Jit {
         cache.pending.insert(key);
         drop(cache);
         let _pending = Pending { jit: self, key };
-        let machine = Machine { at_end: self.at_end, ..Machine::of(env) };
-        let unit = translate(env.memory, machine, &Start::of(wave, env.registers.vgprs), mode)?;
+        let unit = make()?;
         profile::record(&unit, &self.program);
         let resident = Arc::new(Resident::new(unit, code, env));
         self.insert(resident.clone());
@@ -279,7 +309,8 @@ impl Resident {
             (part.start, bytes)
         });
         let watched = watched.collect();
-        let Place { variant, .. } = Place::new(0, unit.mode, Place::machine(env));
+        let place = Place::new(0, unit.mode, Place::machine(env));
+        let Place { variant, .. } = if unit.compaction.is_some() { place.compacted() } else { place };
         Resident {
             unit,
             code,

@@ -16,6 +16,7 @@ const BLOCK: usize = 512;
 const UNIT: usize = 8192;
 
 /// A basic block: instructions with their addresses. The last may end it, or the next block begins behind it.
+#[derive(Clone, Debug)]
 pub struct GuestBlock {
     /// Address and instruction, in order; never empty.
     pub instructions: Vec<(u64, Inst)>,

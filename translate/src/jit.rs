@@ -4,10 +4,11 @@
 //! Its memory is written before it is made executable and never after.
 
 use crate::access::{Bad, Site};
+use crate::compact::Compaction;
 use crate::fenv;
 use crate::lane::Fenv;
 use crate::libcall;
-use crate::lower::{self, Counts, Planned, Shaping};
+use crate::lower::{self, Counts, Planned, Shaping, Waves};
 use crate::stats::{Stages, timed};
 use crate::wide;
 use cranelift_codegen as codegen;
@@ -46,6 +47,8 @@ pub enum Exit {
     Undocumented,
     /// The instruction at `wave.pc` is one at which waves of different work-groups meet.
     Meet,
+    /// Few lanes are left for the loop at `wave.pc`.
+    Compact,
 }
 
 impl Exit {
@@ -60,6 +63,7 @@ impl Exit {
         Exit::Halt,
         Exit::Undocumented,
         Exit::Meet,
+        Exit::Compact,
     ];
 }
 
@@ -76,6 +80,8 @@ const _: () = {
 pub struct Context<'a> {
     /// `Wave::executed` at which a backward jump gives up the slice.
     pub limit: u64,
+    /// `Wave::executed` when a loop last went on with more than a few lanes, or the wave began to run.
+    pub few_since: u64,
     /// The machine around the wave.
     pub env: &'a Env<'a>,
     /// This thread's memory of each access of the unit.
@@ -95,10 +101,18 @@ pub struct Context<'a> {
 impl<'a> Context<'a> {
     /// Nothing bad yet. `host` is this thread's MXCSR: reading it would cost as much as a short block.
     #[inline]
-    pub fn new(limit: u64, env: &'a Env<'a>, sites: &'a mut [Site], scratch: &'a mut Site, host: u32) -> Context<'a> {
+    pub fn new(
+        wave: &Wave,
+        limit: u64,
+        env: &'a Env<'a>,
+        sites: &'a mut [Site],
+        scratch: &'a mut Site,
+        host: u32,
+    ) -> Context<'a> {
+        let few_since = wave.executed;
         let first_site = sites.as_mut_ptr();
         let lds = Site::of(env.lds.as_ptr().expose_provenance() as u64, env.lds.size().into());
-        Context { limit, env, sites, first_site, host, lds, scratch, bad: None }
+        Context { limit, few_since, env, sites, first_site, host, lds, scratch, bad: None }
     }
 }
 
@@ -142,6 +156,8 @@ pub struct Unit {
     module: Option<JITModule>,
     /// Its segments, which the function calls.
     wide: Option<wide::Code>,
+    /// What is moved together and back around it, if it is compacted.
+    pub compaction: Option<Compaction>,
 }
 
 // SAFETY: the module is touched again only when the unit is dropped, by its last owner; until then the code is
@@ -178,8 +194,8 @@ fn host_isa() -> OwnedTargetIsa {
 }
 
 /// The wider back end's code of all segments, where the host has it.
-pub(crate) fn segments(blocks: &[Planned]) -> io::Result<Option<wide::Code>> {
-    wide::is_available().then(|| wide::Code::assemble(blocks)).transpose()
+pub(crate) fn segments(blocks: &[Planned], waves: Waves) -> io::Result<Option<wide::Code>> {
+    wide::is_available().then(|| wide::Code::assemble(blocks, waves)).transpose()
 }
 
 /// What the code generator works in. It is used again, since its memory costs as much as a short function.
@@ -216,16 +232,23 @@ pub(crate) fn clif(blocks: &[Planned], mode: Mode, wide: Option<&wide::Code>) ->
     workshop.context.func.display().to_string()
 }
 
-/// Compiles planned blocks. `stages` is what it took to make them.
+/// Compiles planned blocks, in compacted form if there is a compaction. `stages` is what it took to make them.
 ///
 /// # Errors
 /// [`Trap::Host`] if the code generator has no code for something, or the host no memory for the result.
-pub fn compile(blocks: Vec<Planned>, mode: Mode, shaping: Shaping, mut stages: Stages) -> Result<Unit, Box<Trap>> {
+pub fn compile(
+    blocks: Vec<Planned>,
+    compaction: Option<Compaction>,
+    mode: Mode,
+    shaping: Shaping,
+    mut stages: Stages,
+) -> Result<Unit, Box<Trap>> {
     let refused = |what: String| {
         let pc = blocks.first().map_or(0, |planned| planned.block.pc);
         Box::new(Trap::Host { pc, what })
     };
-    let wide = timed(&mut stages.assemble, || segments(&blocks)).map_err(|error| refused(error.to_string()))?;
+    let waves = if compaction.is_some() { Waves::Compacted } else { Waves::Whole };
+    let wide = timed(&mut stages.assemble, || segments(&blocks, waves)).map_err(|error| refused(error.to_string()))?;
     let host = WORKSHOP.with_borrow_mut(|workshop| {
         let counts = timed(&mut stages.lower, || workshop.build(&blocks, mode, shaping, wide.as_ref()));
         timed(&mut stages.compile, || Host::compile(&mut workshop.context, counts, lower::base(&blocks)))
@@ -253,6 +276,7 @@ pub fn compile(blocks: Vec<Planned>, mode: Mode, shaping: Shaping, mut stages: S
         entry,
         module,
         wide,
+        compaction,
     })
 }
 

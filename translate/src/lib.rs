@@ -8,6 +8,7 @@ pub mod access;
 pub mod build;
 pub mod cache;
 pub mod cfg;
+pub mod compact;
 pub mod defect;
 pub mod fenv;
 pub mod jit;
@@ -27,9 +28,12 @@ pub use lower::Counts;
 pub use single::Single;
 pub use stats::{JitStats, Stages};
 
+use compact::Compaction;
 use gcnjit_isa::Target;
 use gcnjit_rt::{Env, Mode, RegisterFile, Trap, View};
-use lower::{Planned, Shaping};
+use lane::Block;
+use lower::{Planned, Shaping, Watch};
+use pass::compact::Loop;
 use pass::strides::Start;
 use stats::timed;
 
@@ -74,7 +78,23 @@ pub fn translate(view: &View, machine: Machine, start: &Start, mode: Mode) -> Re
     let mut stages = Stages::default();
     let guest = timed(&mut stages.decode, || cfg::blocks(view, machine, start.pc()))?;
     let planned = plan(&guest, machine, mode, start, &mut stages)?;
-    jit::compile(planned, mode, Shaping::default(), stages)
+    jit::compile(planned, None, mode, Shaping::default(), stages)
+}
+
+/// Translates a loop of a unit in compacted form ([`pass::compact`]).
+///
+/// # Errors
+/// [`Trap::Host`] if the host's code generator refuses.
+pub fn translate_compacted(unit: &jit::Unit, of: &Loop, machine: Machine) -> Result<jit::Unit, Box<Trap>> {
+    let (mut stages, mode) = (Stages::default(), unit.mode);
+    let guest = timed(&mut stages.decode, || pass::compact::cut(of, |block| &unit.blocks[block].block));
+    let blocks = build(&guest, machine, mode, &mut stages)?;
+    let compaction = Compaction::new(of, &blocks);
+    let planned = timed(&mut stages.plan, || {
+        let watches = pass::compact::others(&blocks);
+        plan_blocks(blocks, machine, mode, None, watches)
+    });
+    jit::compile(planned, Some(compaction), mode, Shaping::default(), stages)
 }
 
 /// Translates a single block into a unit of its own: any jump leaves it. For comparing engines step by step.
@@ -85,7 +105,7 @@ pub fn translate_block(guest: &cfg::GuestBlock, machine: Machine, mode: Mode) ->
     let mut stages = Stages::default();
     let start = Start::unknown(guest.start());
     let planned = plan(std::slice::from_ref(guest), machine, mode, &start, &mut stages)?;
-    jit::compile(planned, mode, Shaping::default(), stages)
+    jit::compile(planned, None, mode, Shaping::default(), stages)
 }
 
 /// What is thought to be so in each block of a unit.
@@ -95,12 +115,21 @@ struct Guesses {
 }
 
 impl Guesses {
-    fn of(blocks: &[lane::Block], start: &Start) -> Guesses {
+    fn of(blocks: &[Block], start: &Start) -> Guesses {
         Guesses {
             strides: pass::strides::guess(blocks, start),
             exec: pass::exec::guess(blocks, start.pc(), start.is_full()),
         }
     }
+}
+
+fn build(
+    guest: &[cfg::GuestBlock],
+    machine: Machine,
+    mode: Mode,
+    stages: &mut Stages,
+) -> Result<Vec<Block>, Box<Trap>> {
+    timed(&mut stages.build, || guest.iter().map(|guest| build::block(guest, machine, mode)).collect())
 }
 
 fn plan(
@@ -110,19 +139,32 @@ fn plan(
     start: &Start,
     stages: &mut Stages,
 ) -> Result<Vec<Planned>, Box<Trap>> {
-    let build = || guest.iter().map(|guest| build::block(guest, machine, mode)).collect::<Result<Vec<_>, _>>();
-    let blocks = timed(&mut stages.build, build)?;
+    let blocks = build(guest, machine, mode, stages)?;
     Ok(timed(&mut stages.plan, || {
-        let needs = pass::registers::needed(&blocks, machine.at_end);
         let guesses = wide::is_available().then(|| Guesses::of(&blocks, start));
-        let planned = blocks.into_iter().zip(needs).enumerate().map(|(i, (block, needs))| {
-            let plan = pass::segment::plan(&block, &needs.nodes, mode);
-            let fuse = |guesses: &Guesses| {
-                pass::fuse::parts(&block, &plan, mode, needs.exit, &guesses.strides[i], &guesses.exec[i])
-            };
-            let parts = guesses.as_ref().map_or_else(Vec::new, fuse);
-            Planned { block, plan, parts }
-        });
-        planned.collect()
+        let watches =
+            guesses.as_ref().map_or_else(Vec::new, |guesses| pass::compact::few(&blocks, guest, &guesses.exec));
+        plan_blocks(blocks, machine, mode, guesses, watches)
     }))
+}
+
+/// Plans blocks. Of those behind the end of `watches` nothing is looked at.
+fn plan_blocks(
+    blocks: Vec<Block>,
+    machine: Machine,
+    mode: Mode,
+    guesses: Option<Guesses>,
+    watches: Vec<Watch>,
+) -> Vec<Planned> {
+    let needs = pass::registers::needed(&blocks, machine.at_end);
+    let watches = watches.into_iter().chain(std::iter::repeat_with(|| Watch::Nothing));
+    let planned = blocks.into_iter().zip(needs).zip(watches).enumerate().map(|(i, ((block, needs), watch))| {
+        let plan = pass::segment::plan(&block, &needs.nodes, mode);
+        let fuse = |guesses: &Guesses| {
+            pass::fuse::parts(&block, &plan, mode, needs.exit, &guesses.strides[i], &guesses.exec[i])
+        };
+        let parts = guesses.as_ref().map_or_else(Vec::new, fuse);
+        Planned { block, plan, parts, watch }
+    });
+    planned.collect()
 }

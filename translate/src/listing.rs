@@ -4,7 +4,7 @@
 use crate::cfg::GuestBlock;
 use crate::jit::{self, Unit};
 use crate::lane::{Block, Op, Value};
-use crate::lower::{Planned, Shaping};
+use crate::lower::{Planned, Shaping, Waves};
 use crate::pass::segment::{Plan, Step};
 use crate::pass::strides::Start;
 use crate::{Machine, Program, Stages, cfg, plan};
@@ -50,7 +50,7 @@ pub fn listing(
             let what = "there is no disassembler for this host's code".to_owned();
             return Err(Box::new(Trap::Host { pc: entry, what }));
         }
-        Form::Host => page.host(&jit::compile(planned, mode, Shaping::default(), stages)?),
+        Form::Host => page.host(&jit::compile(planned, None, mode, Shaping::default(), stages)?),
     }
     Ok(page.text)
 }
@@ -91,7 +91,7 @@ impl Page<'_> {
 
     /// A block: its steps, then its nodes with the step each is in.
     fn lane(&mut self, planned: &Planned) {
-        let Planned { block, plan, parts } = planned;
+        let Planned { block, plan, parts, .. } = planned;
         let (name, count) = (self.program.name(block.pc), block.instructions);
         self.line(format_args!("block {name}: {count} instructions, {} steps", plan.steps.len()));
         for (rank, step) in plan.steps.iter().enumerate() {
@@ -117,7 +117,7 @@ impl Page<'_> {
 
     /// The function as Cranelift prints it; source locations become guest instructions.
     fn clif(&mut self, planned: &[Planned], mode: Mode) -> Result<(), String> {
-        let segments = jit::segments(planned).map_err(|error| error.to_string())?;
+        let segments = jit::segments(planned, Waves::Whole).map_err(|error| error.to_string())?;
         let base = crate::lower::base(planned);
         for line in jit::clif(planned, mode, segments.as_ref()).lines() {
             let (place, rest) = match line.trim_start().strip_prefix('@').and_then(|line| line.split_once(' ')) {

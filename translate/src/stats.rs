@@ -58,6 +58,8 @@ pub struct JitStats {
     pub code_bytes: usize,
     /// Units translated.
     pub translated: usize,
+    /// Those that are loops in compacted form, for few lanes.
+    pub compacted: usize,
     /// Guest blocks in them.
     pub blocks: usize,
     /// Guest instructions in them.
@@ -82,6 +84,7 @@ impl JitStats {
     /// Counts a unit that was just translated.
     pub(crate) fn add(&mut self, unit: &crate::jit::Unit) {
         self.translated += 1;
+        self.compacted += usize::from(unit.compaction.is_some());
         self.blocks += unit.blocks.len();
         self.instructions += unit.blocks.iter().map(|planned| planned.block.instructions as usize).sum::<usize>();
         self.translated_bytes += unit.code_bytes();

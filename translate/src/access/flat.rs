@@ -158,7 +158,7 @@ fn slow_vector(f: &Fields, wave: &mut Wave, env: &Env<'_>) -> Result<(), Bad> {
         match private_offset(address) {
             _ if !f.apertures || !apart && local >= APERTURE => f.whole(start, k),
             _ if local < APERTURE => Unit::Lds(local + more),
-            Some(offset) => swizzled(f, private, offset, lane, 0),
+            Some(offset) => swizzled(f, private, offset, wave.lane_at(lane), 0),
             None => Unit::Memory(address, f.cut().bytes.into()),
         }
     };

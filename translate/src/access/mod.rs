@@ -125,6 +125,17 @@ impl Access {
         matches!(self.fields.action, Action::Load(..) | Action::Store(..) | Action::Atomic(_) | Action::Typed(_))
     }
 
+    /// Whether it is a matter of lanes, each on its own, wherever in the registers they are; or of none.
+    pub fn is_lane_local(&self) -> bool {
+        self.scalar_load().is_some() || self.moves_linear_lanes()
+    }
+
+    /// Whether lanes are moved from or to where their addresses say, whatever their numbers.
+    pub fn moves_linear_lanes(&self) -> bool {
+        let moves = matches!(self.fields.action, Action::Load(..) | Action::Store(..) | Action::Atomic(_));
+        moves && matches!(self.fields.linear, Linear::Memory | Linear::Lds)
+    }
+
     /// The SGPRs, by operand code, that [`Access::run`] may write.
     pub fn writes_sgprs(&self) -> Range<usize> {
         self.sgprs.clone()

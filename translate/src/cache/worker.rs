@@ -7,11 +7,13 @@ use super::{Jit, Place, Resident};
 use crate::AtEnd;
 use crate::access::Site;
 use crate::cfg::decode;
+use crate::compact;
 use crate::jit::{Context, Exit};
 use crate::libcall;
+use crate::lower::Watch;
 use crate::meet;
 use gcnjit_isa::Decoder;
-use gcnjit_rt::{Cause, Engine, Env, RegisterSet, Stop, Trap, Wave};
+use gcnjit_rt::{Cause, Engine, Env, RegisterSet, Row, Stop, Trap, Wave};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
@@ -31,6 +33,8 @@ pub struct Worker {
     units: Vec<InUse>,
     /// What buffer instructions of all units hit last in scratch.
     scratch: Site,
+    /// Room for rows of a wave that is compacted.
+    rows: Vec<Row>,
 }
 
 impl Default for Worker {
@@ -43,6 +47,7 @@ impl Default for Worker {
             entries: Vec::new(),
             units: Vec::new(),
             scratch: Site::default(),
+            rows: Vec::new(),
         }
     }
 }
@@ -129,6 +134,55 @@ impl Jit {
     }
 }
 
+impl Jit {
+    /// The entry of the compacted form of a loop of one of the worker's units, if it has one where the wave is.
+    fn compacted_entry(
+        &self,
+        worker: &mut Worker,
+        unit: usize,
+        wave: &Wave,
+        env: &Env<'_>,
+    ) -> Result<Option<Known>, Box<Trap>> {
+        let place = Place::new(wave.pc, wave.mode, worker.machine).compacted();
+        if let Some(known) = worker.entries.iter().find(|known| known.place == place) {
+            return Ok(Some(*known));
+        }
+        let resident = &worker.units[unit].resident;
+        let head = &resident.unit.blocks[resident.unit.entries[&wave.pc] as usize];
+        let Watch::Few(of) = &head.watch else { return Ok(None) };
+        // What may be overwritten is not looked at often enough.
+        if !resident.watched.is_empty() {
+            return Ok(None);
+        }
+        let resident = self.compacted(env, place, &resident.unit, of)?;
+        Ok(Some(worker.remember(place, resident)))
+    }
+
+    /// Goes on with the loop of a unit that a wave is at and has few lanes left for, in compacted form. `None` if the wave
+    /// goes on at its PC.
+    #[inline(never)]
+    fn run_compacted(
+        &self,
+        worker: &mut Worker,
+        unit: usize,
+        wave: &mut Wave,
+        env: &Env<'_>,
+        limit: u64,
+    ) -> Result<Option<Stop>, Box<Trap>> {
+        let Some(known) = self.compacted_entry(worker, unit, wave, env)? else { return Ok(None) };
+        let Worker { units, scratch, host, rows, .. } = worker;
+        let InUse { resident, sites } = &mut units[known.unit];
+        let Some(compaction) = &resident.unit.compaction else { return Ok(None) };
+        let Some(lanes) = compaction.lanes(wave) else { return Ok(None) };
+        compaction.begin(wave, lanes, rows);
+        let mut context = Context::new(wave, limit, env, sites, scratch, *host);
+        let exit = resident.unit.run(wave, &mut context, known.index);
+        context.bad = context.bad.map(|bad| compact::outside(bad, wave));
+        compaction.end(wave, rows);
+        outcome(exit, &context, wave)
+    }
+}
+
 impl Engine for Jit {
     type Worker = Worker;
 
@@ -152,7 +206,7 @@ impl Engine for Jit {
             let (unit, index) = self.entry(worker, wave, env)?;
             let Worker { units, scratch, host, .. } = worker;
             let InUse { resident, sites } = &mut units[unit];
-            let mut context = Context::new(limit, env, sites, scratch, *host);
+            let mut context = Context::new(wave, limit, env, sites, scratch, *host);
             let exit = resident.unit.run(wave, &mut context, index);
             // By comparisons, not through a table: nearly all come back for one of these.
             if exit == Exit::End {
@@ -161,7 +215,11 @@ impl Engine for Jit {
             if exit == Exit::Barrier {
                 return Ok(Stop::Barrier);
             }
-            if let Some(stop) = outcome(exit, &context, wave)? {
+            let stop = match exit {
+                Exit::Compact => self.run_compacted(worker, unit, wave, env, limit)?,
+                _ => outcome(exit, &context, wave)?,
+            };
+            if let Some(stop) = stop {
                 return Ok(stop);
             }
             if wave.executed >= limit {
@@ -184,6 +242,8 @@ pub(crate) fn outcome(exit: Exit, context: &Context<'_>, wave: &mut Wave) -> Res
         Exit::Halt => Err(stopped(Cause::Halt, wave.pc)),
         Exit::Undocumented => Err(stopped(Cause::Undocumented, wave.pc)),
         Exit::Meet => meet(context.env, wave),
+        // Nothing has to be done: the loop goes on as it is.
+        Exit::Compact => Ok(None),
     }
 }
 

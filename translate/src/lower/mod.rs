@@ -19,6 +19,7 @@ mod vector;
 
 use crate::jit::Exit;
 use crate::lane::{Block, Fenv, Op, Shape, Ty, Value};
+use crate::pass::compact::Loop;
 use crate::pass::demand::Demand;
 use crate::pass::fuse::Fused;
 use crate::pass::segment::{Item, Plan};
@@ -47,6 +48,27 @@ impl Default for Shaping {
     }
 }
 
+/// What the code of a unit is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waves {
+    /// All lanes are in their places.
+    Whole,
+    /// Few are, moved together ([`crate::pass::compact`]).
+    Compacted,
+}
+
+/// What is looked at of a wave's lanes where a block begins.
+#[derive(Debug, Default)]
+pub enum Watch {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// On the way back to it, whether few lanes are left for the loop.
+    Few(Loop),
+    /// Whether EXEC has lanes that the wave has not, since it is compacted.
+    Others,
+}
+
 /// A block with its plan.
 pub struct Planned {
     /// The block.
@@ -55,6 +77,8 @@ pub struct Planned {
     pub plan: Plan,
     /// What of the plan the wider back end can do as one, where the host has it.
     pub parts: Vec<Fused>,
+    /// What is looked at where it begins.
+    pub watch: Watch,
 }
 
 /// The signature of translated code.
@@ -97,7 +121,8 @@ pub fn lower(
     let entry = fb.create_block();
     fb.append_block_params_for_function_params(entry);
     let guest: Vec<ir::Block> = blocks.iter().map(|_| fb.create_block()).collect();
-    let targets = blocks.iter().map(|planned| planned.block.pc).zip(guest.iter().copied()).collect();
+    let targets =
+        blocks.iter().zip(&guest).map(|(planned, block)| (planned.block.pc, (*block, &planned.watch))).collect();
     fb.switch_to_block(entry);
     let params = fb.block_params(entry).to_vec();
     let scratch = blocks.iter().map(|planned| planned.plan.slot_count).max().unwrap_or(0);
@@ -119,6 +144,7 @@ pub fn lower(
             plan: &planned.plan,
             parts: if wide.is_some() { &planned.parts } else { &[] },
             targets: &targets,
+            watch: &planned.watch,
             wave: params[0],
             context: params[1],
             frame,
@@ -181,7 +207,9 @@ struct Lower<'a, 'f> {
     plan: &'a Plan,
     /// What the wider back end does of the plan as one.
     parts: &'a [Fused],
-    targets: &'a HashMap<u64, ir::Block>,
+    /// The unit's blocks, with what is looked at where they begin.
+    targets: &'a HashMap<u64, (ir::Block, &'a Watch)>,
+    watch: &'a Watch,
     wave: ir::Value,
     context: ir::Value,
     /// The address of the slots. Below them is what the wider back end's code uses.
@@ -216,6 +244,7 @@ struct Lower<'a, 'f> {
 impl Lower<'_, '_> {
     fn block(&mut self) {
         self.locate(Some(self.block.pc));
+        self.leave_if_others();
         self.count_instructions();
         let items = &self.plan.items;
         let mut done = 0;

@@ -1,12 +1,14 @@
 //! The end of a block: going on at another one, or leaving the function.
 
-use super::{Lower, leave_with};
+use super::{Lower, Watch, leave_with};
+use crate::compact;
 use crate::jit::{Context, Exit};
 use crate::lane::Term;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData};
 use gcnjit_rt::Wave;
+use gcnjit_rt::wave::reg;
 use std::mem::offset_of;
 
 impl Lower<'_, '_> {
@@ -45,7 +47,7 @@ impl Lower<'_, '_> {
 
     /// The block at `pc`, if it comes later in the unit: it can be gone to without a look at the slice.
     fn ahead(&self, pc: u64) -> Option<ir::Block> {
-        self.targets.get(&pc).copied().filter(|_| pc > self.block.pc)
+        self.targets.get(&pc).map(|(block, _)| *block).filter(|_| pc > self.block.pc)
     }
 
     /// Goes to the block at `pc`: directly, or out of the function if it is not part of it. A jump backwards
@@ -55,16 +57,67 @@ impl Lower<'_, '_> {
             self.fb.ins().jump(target, &[]);
             return;
         }
-        let Some(target) = self.targets.get(&pc).copied() else { return self.leave(pc, Exit::Jump) };
+        let Some((target, watch)) = self.targets.get(&pc).copied() else { return self.leave(pc, Exit::Jump) };
         let flags = MemFlagsData::trusted();
         let executed = self.fb.ins().load(I64, flags, self.wave, offset_of!(Wave, executed) as i32);
         let limit = self.fb.ins().load(I64, flags, self.context, offset_of!(Context, limit) as i32);
         let over = self.fb.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, executed, limit);
-        let out = self.fb.create_block();
+        self.leave_if(over, pc, Exit::Yield);
+        if let Watch::Few(of) = watch {
+            self.leave_if_few(&of.saved, executed, target, pc);
+        }
+        self.fb.ins().jump(target, &[]);
+    }
+
+    /// Leaves for the compacted form of the loop at `pc` if it has had few lanes for a while.
+    fn leave_if_few(&mut self, saved: &[usize], executed: ir::Value, target: ir::Block, pc: u64) {
+        let flags = MemFlagsData::trusted();
+        let lanes = self.load_mask(reg::EXEC);
+        let lanes = saved.iter().fold(lanes, |lanes, register| {
+            let more = self.load_mask(*register);
+            self.fb.ins().bor(lanes, more)
+        });
+        let count = self.fb.ins().popcnt(lanes);
+        let is_few = self.fb.ins().icmp_imm_u(IntCC::UnsignedLessThanOrEqual, count, i64::from(compact::MOST));
+        let [few, many] = [(); 2].map(|()| self.fb.create_block());
+        self.fb.ins().brif(is_few, few, &[], many, &[]);
+        self.fb.switch_to_block(many);
+        let since = offset_of!(Context, few_since) as i32;
+        self.fb.ins().store(flags, executed, self.context, since);
+        self.fb.ins().jump(target, &[]);
+        self.fb.switch_to_block(few);
+        let since = self.fb.ins().load(I64, flags, self.context, since);
+        let passed = self.fb.ins().isub(executed, since);
+        let patience = i64::from(compact::PATIENCE);
+        let over = self.fb.ins().icmp_imm_u(IntCC::UnsignedGreaterThanOrEqual, passed, patience);
+        self.leave_if(over, pc, Exit::Compact);
+    }
+
+    /// At the start of a block of a compacted unit, leaves it if EXEC may have lanes that are not there, and has.
+    pub(super) fn leave_if_others(&mut self) {
+        if !matches!(self.watch, Watch::Others) {
+            return;
+        }
+        let exec = self.load_mask(reg::EXEC);
+        let compacted = offset_of!(Wave, compacted) as i32;
+        let lanes = self.fb.ins().load(I64, MemFlagsData::trusted(), self.wave, compacted);
+        let others = self.fb.ins().band_not(exec, lanes);
+        self.leave_if(others, self.block.pc, Exit::Jump);
+    }
+
+    fn load_mask(&mut self, register: usize) -> ir::Value {
+        let at = offset_of!(Wave, sgpr) + 4 * register;
+        self.fb.ins().load(I64, MemFlagsData::trusted(), self.wave, at as i32)
+    }
+
+    /// Leaves the function for the instruction at `pc` if the condition holds.
+    fn leave_if(&mut self, condition: ir::Value, pc: u64, exit: Exit) {
+        let [out, on] = [(); 2].map(|()| self.fb.create_block());
         self.fb.set_cold_block(out);
-        self.fb.ins().brif(over, out, &[], target, &[]);
+        self.fb.ins().brif(condition, out, &[], on, &[]);
         self.fb.switch_to_block(out);
-        self.leave(pc, Exit::Yield);
+        self.leave(pc, exit);
+        self.fb.switch_to_block(on);
     }
 
     fn leave(&mut self, pc: u64, exit: Exit) {

@@ -55,7 +55,7 @@ pub fn read_first(blocks: &[&Block]) -> Vec<RegisterSet> {
 }
 
 /// EXEC as of each node, where it is known as a value.
-fn masks(block: &Block) -> Vec<Option<Value>> {
+pub(super) fn masks(block: &Block) -> Vec<Option<Value>> {
     let cuts = |node: &&Node| node.op == Op::Cut;
     let begun = block.nodes.iter().position(|node| cuts(&node)).unwrap_or(block.nodes.len());
     let mut exec = (0..begun as u32).map(Value).find(|value| block.exec_halves(*value).is_some());
@@ -70,7 +70,7 @@ fn masks(block: &Block) -> Vec<Option<Value>> {
 }
 
 /// Whether `mask` enables no lanes that `of` does not.
-fn is_part(block: &Block, mask: Value, of: Value) -> bool {
+pub(super) fn is_part(block: &Block, mask: Value, of: Value) -> bool {
     let node = block.node(mask);
     mask == of || node.op == Op::And && node.args().any(|arg| is_part(block, arg, of))
 }
@@ -187,7 +187,7 @@ impl<'a> Backward<'a> {
 }
 
 /// Whether a lane of the result depends on that lane of the arguments only.
-fn is_lane_wise(node: &Node) -> bool {
+pub(super) fn is_lane_wise(node: &Node) -> bool {
     let crosses = || matches!(node.row_op(), RowOp::dpp | RowOp::raise | RowOp::gather);
     match node.op {
         Op::Bits | Op::ReadLane => false,

@@ -77,14 +77,16 @@ fn symbols<'a>(unit: &'a Unit, program: &Program) -> Vec<Symbol<'a>> {
     let ends = starts.iter().skip(1).map(|start| start.0).chain([code.len()]);
     let named = starts.iter().zip(ends).map(|((start, block), end)| {
         let name = match block {
+            Some(pc) if unit.compaction.is_some() => format!("{} (compacted)", program.name(*pc)),
             Some(pc) => program.name(*pc),
             None => format!("{} (entry)", program.name(unit.guest[0].start)),
         };
         Symbol { name, code: &code[*start..end] }
     });
     let (code, places) = unit.segments().unwrap_or_default();
+    let kind = if unit.compaction.is_some() { "few lanes" } else { "lanes" };
     let loops = places.iter().map(|place| Symbol {
-        name: format!("{} (lanes)", program.name(place.pc)),
+        name: format!("{} ({kind})", program.name(place.pc)),
         code: &code[place.start as usize..place.end as usize],
     });
     named.chain(loops).filter(|symbol| !symbol.code.is_empty()).collect()

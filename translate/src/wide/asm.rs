@@ -523,6 +523,12 @@ impl Asm {
         self.code.extend([0xc4, p0, 15 << 3 | op.prefix, op.opcode, 0xc0 | (to & 7) << 3 | from.0]);
     }
 
+    /// Copies the low 16 bits of one of the first eight general registers.
+    pub fn k_write(&mut self, to: K, from: Gpr) {
+        debug_assert!((from as u8) < 8);
+        self.vex(Vex::kmovw(0x92), to.0, 0, Rm::Reg(from as u8), None);
+    }
+
     /// Compares 16 bits with zero.
     pub fn k_test(&mut self, mask: K) {
         self.vex(Vex::kmovw(0x98), mask.0, 0, Rm::Reg(mask.0), None);

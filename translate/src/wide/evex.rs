@@ -30,8 +30,8 @@ pub(super) const M0F38: u8 = 2;
 pub(super) const M0F3A: u8 = 3;
 pub(super) const NP: u8 = 0;
 pub(super) const P66: u8 = 1;
-const PF3: u8 = 2;
-const PF2: u8 = 3;
+pub(super) const PF3: u8 = 2;
+pub(super) const PF2: u8 = 3;
 pub(super) const W0: bool = false;
 pub(super) const W1: bool = true;
 

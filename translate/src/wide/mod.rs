@@ -27,7 +27,7 @@ mod tiles;
 use crate::jit::Place;
 use crate::lane::Value;
 use crate::libcall::Level;
-use crate::lower::Planned;
+use crate::lower::{Planned, Waves};
 use crate::pass::demand::Demand;
 use crate::pass::segment::{Item, Plan};
 use asm::{Asm, Gpr, When};
@@ -73,23 +73,23 @@ impl Code {
     ///
     /// # Errors
     /// If the host has no memory for it.
-    pub fn assemble(blocks: &[Planned]) -> io::Result<Code> {
+    pub fn assemble(blocks: &[Planned], waves: Waves) -> io::Result<Code> {
         let mut asm = Asm::new();
         let (mut entries, mut fused) = (HashMap::default(), HashMap::default());
         rare::emit(&mut asm, blocks);
-        let accesses = Accesses::emit(&mut asm, blocks);
+        let accesses = Accesses::emit(&mut asm, blocks, waves);
         let mut first_site = 0;
-        for (index, Planned { block, plan, parts }) in blocks.iter().enumerate() {
+        for (index, Planned { block, plan, parts, .. }) in blocks.iter().enumerate() {
             let segment = |rank: usize| Demand { block, plan, rank };
             let mut done = 0;
             for (number, part) in parts.iter().enumerate() {
                 let before = &plan.items[done..part.items.start];
-                entries.extend(alone(&mut asm, before, segment).map(|(rank, entry)| ((index, rank), entry)));
+                entries.extend(alone(&mut asm, before, waves, segment).map(|(rank, entry)| ((index, rank), entry)));
                 let unit = fused::Unit { accesses: &accesses.offsets, index, first_site };
                 fused.insert((index, number), fused::emit(&mut asm, block, plan, part, &unit));
                 done = part.items.end;
             }
-            let rest = alone(&mut asm, &plan.items[done..], segment);
+            let rest = alone(&mut asm, &plan.items[done..], waves, segment);
             entries.extend(rest.map(|(rank, entry)| ((index, rank), entry)));
             first_site += block.accesses.len();
         }
@@ -173,14 +173,22 @@ struct Accesses {
 }
 
 impl Accesses {
-    fn emit(asm: &mut Asm, blocks: &[Planned]) -> Accesses {
+    fn emit(asm: &mut Asm, blocks: &[Planned], waves: Waves) -> Accesses {
         let mut accesses = Accesses::default();
         let mut site = 0;
         for (index, Planned { block, .. }) in blocks.iter().enumerate() {
             for (number, access) in block.accesses.iter().enumerate() {
-                if let Some(lanes) = access.lane_move().filter(access::has_function) {
-                    accesses.starts.push((asm.function(), access.pc));
-                    let offset = access::emit_call(asm, access, &lanes, site);
+                let start = asm.function();
+                let lanes = access.lane_move().filter(access::has_function);
+                let whole = lanes.map(|lanes| access::emit_call(asm, access, &lanes, site));
+                let offset = match waves {
+                    Waves::Compacted if access.moves_linear_lanes() => {
+                        Some(access::emit_compacted(asm, access, site, whole))
+                    }
+                    _ => whole,
+                };
+                if let Some(offset) = offset {
+                    accesses.starts.push((start, access.pc));
                     accesses.offsets.insert((index, number), offset);
                 }
                 site += 1;
@@ -194,6 +202,7 @@ impl Accesses {
 fn alone<'a>(
     asm: &mut Asm,
     items: &[Item],
+    waves: Waves,
     demand: impl Fn(usize) -> Demand<'a>,
 ) -> impl Iterator<Item = (usize, Entry)> {
     let mut entries = Vec::new();
@@ -201,7 +210,10 @@ fn alone<'a>(
         if let Item::Segment(rank) = *item {
             let mut layout = Layout::new(demand(rank).segment().bits.len());
             layout.add_scalars(&demand(rank));
-            let (offset, versions) = segment(asm, demand(rank), &mut layout);
+            let (offset, versions) = match waves {
+                Waves::Whole => segment(asm, demand(rank), &mut layout),
+                Waves::Compacted => (compacted(asm, demand(rank), &mut layout), 1),
+            };
             entries.push((rank, Entry { offset, layout, versions }));
         }
     }
@@ -224,6 +236,16 @@ fn segment(asm: &mut Asm, demand: Demand<'_>, layout: &mut Layout) -> (usize, us
     asm.bind(full);
     version(asm, demand, layout, Some(exec), None);
     (offset, 2)
+}
+
+/// Emits a segment for the chunk of a compacted wave. The result is where it starts.
+fn compacted(asm: &mut Asm, demand: Demand<'_>, layout: &mut Layout) -> usize {
+    let offset = asm.function();
+    asm.mov(Gpr::Rdx, Gpr::Rsi);
+    let schedule = Schedule::new(&demand, None);
+    select::events(&schedule, Registers::new(asm, demand, None, &schedule.lives, layout, Work::Compacted));
+    asm.ret();
+    offset
 }
 
 /// Events of a chunk up to which all chunks are written out: the loop would take a quarter of the time or more.

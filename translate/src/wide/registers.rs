@@ -4,8 +4,9 @@
 //! that is in memory anyway (a scalar, a VGPR, a slot) is forgotten, others are stored behind the segment's scalars.
 //! A value of 64 bits takes two registers, lanes 0 to 7 and 8 to 15 of the chunk.
 //!
-//! Code is for the chunk of a loop, whose base registers advance ([`Work::Loop`]), or for all chunks written out, each
-//! with values of its own ([`Work::Chunk`]).
+//! Code is for the chunk of a loop, whose base registers advance ([`Work::Loop`]), for all chunks written out, each with
+//! values of its own ([`Work::Chunk`]), or for the one chunk of a compacted wave, whose masks have bits for all lanes
+//! ([`Work::Compacted`]).
 
 use super::asm::{Asm, Gpr, K, Mem, Rm, Zmm, op};
 use super::schedule::Lives;
@@ -38,13 +39,15 @@ pub enum Work {
     Loop,
     /// This one of the chunks that are written out, or their ends ([`ENDS`]).
     Chunk(i32),
+    /// The first chunk, where the lanes of a compacted wave are ([`Wave::compacted`]).
+    Compacted,
 }
 
 impl Work {
     /// The chunk; in a loop all are the same one.
     pub fn chunk(self) -> i32 {
         match self {
-            Work::Loop => 0,
+            Work::Loop | Work::Compacted => 0,
             Work::Chunk(chunk) => chunk,
         }
     }
@@ -53,7 +56,7 @@ impl Work {
     fn at(self, walking: Gpr, base: Gpr, bytes: i32, offset: i32) -> Mem {
         match self {
             Work::Loop => Mem::At(walking, offset),
-            Work::Chunk(chunk) => Mem::At(base, offset + bytes * chunk),
+            _ => Mem::At(base, offset + bytes * self.chunk()),
         }
     }
 }
@@ -157,7 +160,7 @@ impl<'a> Registers<'a> {
 
     /// Begins the next event, of a chunk.
     pub fn begin(&mut self, chunk: i32) {
-        if self.work != Work::Loop {
+        if matches!(self.work, Work::Chunk(_)) {
             self.work = Work::Chunk(chunk);
         }
     }
@@ -391,7 +394,18 @@ impl<'a> Registers<'a> {
             self.asm.k_load(to, Mem::At(Gpr::Rdx, self.layout.scalar(value)));
         } else {
             debug_assert_eq!(node.op, Op::Spread, "a value is computed before it is used");
-            let bits = self.mask_bits(self.layout.scalar(node.args[0]));
+            self.load_bits(to, self.layout.scalar(node.args[0]));
+        }
+    }
+
+    /// Loads this chunk of a mask among the scalars.
+    fn load_bits(&mut self, to: K, offset: i32) {
+        if self.work == Work::Compacted {
+            self.asm.load64(Gpr::Rax, Gpr::Rdx, offset);
+            self.asm.pick_bits(Gpr::Rax, Gpr::Rdi, COMPACTED);
+            self.asm.k_write(to, Gpr::Rax);
+        } else {
+            let bits = self.mask_bits(offset);
             self.asm.k_load(to, bits);
         }
     }
@@ -426,6 +440,7 @@ impl<'a> Registers<'a> {
         match self.work {
             Work::Loop => Mem::At(Gpr::R9, 0),
             Work::Chunk(chunk) => self.asm.lane_numbers().further(64 * chunk),
+            Work::Compacted => unreachable!("code that asks for lanes' numbers is not compacted"),
         }
     }
 
@@ -435,6 +450,9 @@ impl<'a> Registers<'a> {
         self.asm.k_load(to, mem);
     }
 }
+
+/// Where a wave says which lanes it has, if it is compacted.
+pub const COMPACTED: i32 = offset_of!(Wave, compacted) as i32;
 
 /// The byte offset of a VGPR in the wave.
 pub fn row(register: usize) -> i32 {

@@ -1,7 +1,7 @@
 //! Instructions for the operations of a chunk: sixteen lanes, a B32 in one register, a B64 in two, a B1 in a mask.
 
 use super::asm::{Evex, Gpr, K, MaskOp, Mem, Rm, ShiftBy, Zmm, dwords, op};
-use super::registers::{ENDS, Registers, Work};
+use super::registers::{COMPACTED, ENDS, Registers, Work};
 use super::schedule::{Event, Schedule};
 use super::tiles::Tile;
 use crate::lane::{Fcc, Icc, Node, Op, Ty, Value};
@@ -30,6 +30,7 @@ impl Chunk<'_> {
             Event::Set(register, value) => self.set(register, value),
             Event::Keep(slot, value) => self.keep(slot, value),
             Event::Bits(index, value) => self.bits(index, value),
+            Event::Turn if self.r.work == Work::Compacted => {}
             Event::Turn => self.r.asm.rotate_right(Gpr::R10, 16),
         }
     }
@@ -78,7 +79,12 @@ impl Chunk<'_> {
 
     /// Writes a chunk of the bits of mask `index`.
     pub(super) fn write_bits(&mut self, index: usize, mask: K) {
-        if index == 0 && self.r.work == Work::Chunk(0) {
+        if self.r.work == Work::Compacted {
+            let at = self.r.layout().bits(index);
+            self.r.asm.k_read(Gpr::Rax, mask);
+            self.r.asm.put_bits(Gpr::Rax, Gpr::Rdi, COMPACTED);
+            self.r.asm.store64(Gpr::Rdx, at, Gpr::Rax);
+        } else if index == 0 && self.r.work == Work::Chunk(0) {
             self.r.asm.k_read(Gpr::R10, mask);
         } else if index == 0 {
             self.r.asm.k_read(Gpr::R11, mask);

@@ -16,7 +16,7 @@ mod tests;
 
 use super::asm::{Asm, Gpr, Jump, K, MaskOp, Mem, Rm, When, Zmm, dwords, op};
 use super::inline::NOT_EQUAL;
-use super::registers::row;
+use super::registers::{COMPACTED, row};
 use crate::access::{Access, Base, LaneMove, Origin, Site};
 use crate::jit::Context;
 use crate::libcall;
@@ -83,6 +83,28 @@ pub fn emit_call(asm: &mut Asm, access: &Access, lanes: &LaneMove, number: usize
     asm.bind(slow);
     let general = general_way(asm, access, number);
     asm.jump_to(general);
+    offset
+}
+
+/// Emits the same for a compacted wave, around its function for any wave, if it has one: EXEC is that of the places while
+/// the access is done.
+pub fn emit_compacted(asm: &mut Asm, access: &Access, number: usize, whole: Option<usize>) -> usize {
+    let offset = asm.function();
+    asm.load64(Gpr::Rax, WAVE, EXEC);
+    // The third aligns the stack.
+    [Gpr::Rax, WAVE, WAVE].into_iter().for_each(|register| asm.push(register));
+    asm.pick_bits(Gpr::Rax, WAVE, COMPACTED);
+    asm.store64(WAVE, EXEC, Gpr::Rax);
+    match whole {
+        Some(function) => asm.call(function),
+        None => {
+            let general = general_way(asm, access, number);
+            asm.call_to(general);
+        }
+    }
+    [WAVE, WAVE, Gpr::Rcx].into_iter().for_each(|register| asm.pop(register));
+    asm.store64(WAVE, EXEC, Gpr::Rcx);
+    asm.ret_plain();
     offset
 }
 

@@ -1,7 +1,7 @@
 //! Instructions on general registers, and on memory without vectors.
 
-use super::super::evex::M0F38;
-use super::{Asm, Gpr, Mem, Rm, base};
+use super::super::evex::{M0F38, PF2, PF3, W1};
+use super::{Asm, Gpr, Mem, Rm, Vex, base};
 
 impl Asm {
     /// An instruction on a 64-bit register and another or memory.
@@ -143,6 +143,23 @@ impl Asm {
         let register = register as u8;
         let p0 = 1 << 7 | 1 << 6 | (register >> 3 ^ 1) << 5 | M0F38;
         self.code.extend([0xc4, p0, 1 << 7 | (!register & 15) << 3, 0xf3, 0xc8 | register & 7]);
+    }
+
+    /// Moves the bits at the ones of a mask in memory together.
+    pub fn pick_bits(&mut self, register: Gpr, base: Gpr, mask: i32) {
+        self.bits_at(PF3, register, base, mask);
+    }
+
+    /// Moves the lowest bits to the ones of a mask in memory; others become 0.
+    pub fn put_bits(&mut self, register: Gpr, base: Gpr, mask: i32) {
+        self.bits_at(PF2, register, base, mask);
+    }
+
+    /// PEXT or PDEP.
+    fn bits_at(&mut self, prefix: u8, register: Gpr, base: Gpr, mask: i32) {
+        debug_assert!((register as u8) < 8);
+        let op = Vex { map: M0F38, prefix, wide: W1, long: false, opcode: 0xf5 };
+        self.vex(op, register as u8, register as u8, Rm::Mem(Mem::At(base, mask)), None);
     }
 
     /// Loads the dword of a number from the first one's address and an offset; the upper bits become 0.
