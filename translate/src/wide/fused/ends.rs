@@ -11,7 +11,7 @@ use crate::access::{Origin, Site};
 use crate::lane::{Op, Ty, Value};
 use crate::pass::fuse::FusedAccess;
 use crate::pass::strides::{self, Signed, Stride, check};
-use crate::wide::access::{COUNT, OR_DIFFERENT};
+use crate::wide::access::OR_DIFFERENT;
 use crate::wide::asm::{Mem, Rm, When, Zmm, op};
 use crate::wide::registers::row;
 use crate::wide::schedule::Event;
@@ -62,8 +62,8 @@ impl<'a> Part<'a> {
     /// A VGPR: its lanes have to count.
     fn register(&mut self, value: Value, register: usize) {
         let stride = self.stride(value).expect("it is part of an address that counts");
-        let firsts = [0; 4].map(|_| self.chunk.r.fresh());
-        for (chunk, first) in (0..).zip(firsts) {
+        let firsts = self.fresh_in_chunks();
+        for (chunk, first) in (0..self.count).zip(firsts) {
             let lanes = Mem::At(WAVE, row(register) + CHUNK * chunk);
             match self.partial {
                 true => self.check_active(chunk, first, lanes, stride),
@@ -71,9 +71,11 @@ impl<'a> Part<'a> {
             }
         }
         let [result, second, third, fourth] = firsts;
-        self.asm().v(op::VPUNPCKLDQ, result, result, second);
-        self.asm().v(op::VPUNPCKLDQ, third, third, fourth);
-        self.asm().v(op::VPUNPCKLQDQ, result, result, third);
+        if self.count > 1 {
+            self.asm().v(op::VPUNPCKLDQ, result, result, second);
+            self.asm().v(op::VPUNPCKLDQ, third, third, fourth);
+            self.asm().v(op::VPUNPCKLQDQ, result, result, third);
+        }
         self.take_chunks_with_lanes(result);
         if stride != 0 {
             let behind = (LAST * stride) as u32;
@@ -126,7 +128,8 @@ impl<'a> Part<'a> {
     }
 
     fn lane_numbers(&mut self, value: Value) {
-        let result = self.chunk.table(|i| i % 4 * strides::CHUNK as u32);
+        let count = self.count as u32;
+        let result = self.chunk.table(|i| i % count * strides::CHUNK as u32);
         self.take_chunks_with_lanes(result);
         let distance = self.asm().constant(&padded((0..8).map(|i| i / 4 * LAST as u32)));
         self.asm().v(op::VPADDD, result, result, Rm::Mem(distance));
@@ -268,7 +271,7 @@ impl<'a> Part<'a> {
             return;
         }
         let mut lanes = Lanes::new(self, number, Vec::new());
-        for chunk in 0..COUNT {
+        for chunk in 0..lanes.part.count {
             lanes.asm().load64(PLACE, SCALARS, places + 8 * chunk);
             lanes.load_strided(chunk, stride);
         }

@@ -3,7 +3,6 @@
 use super::ENDS;
 use crate::lane::{Op, Shape, Value};
 use crate::pass::fuse::Fused;
-use crate::wide::access::COUNT;
 use crate::wide::schedule::{Event, Schedule, Use};
 use crate::wide::tiles::Tiles;
 use rustc_hash::FxHashSet as HashSet;
@@ -31,14 +30,15 @@ impl From<Event> for PartEvent {
     }
 }
 
-/// Lists what happens: values by chunk, accesses for all of them at once; in the end what had to wait.
-pub(super) fn schedule(fused: &Fused) -> Schedule<PartEvent> {
-    let mut list = List { fused, events: Vec::new(), uses: Vec::new() };
+/// Lists what happens in the first `count` chunks: values by chunk, accesses for all of them at once; in the end what had to
+/// wait.
+pub(super) fn schedule(fused: &Fused, count: i32) -> Schedule<PartEvent> {
+    let mut list = List { fused, count, events: Vec::new(), uses: Vec::new() };
     let tiles = tiles(fused);
     let early = list.early();
     early.iter().for_each(|value| list.in_each_chunk(Event::Load(*value), &[]));
     for stage in &fused.stages {
-        for chunk in 0..COUNT {
+        for chunk in 0..count {
             for value in stage.values.iter().filter(|value| !tiles.absorbs(**value)) {
                 let args = match tiles.get(*value) {
                     Some(tile) => tile.args(),
@@ -64,7 +64,7 @@ pub(super) fn schedule(fused: &Fused) -> Schedule<PartEvent> {
             list.access(access);
         }
     }
-    for chunk in 0..COUNT {
+    for chunk in 0..count {
         for (slot, value) in &fused.keeps {
             list.push(chunk, Event::Keep(*slot, *value), &[*value]);
         }
@@ -74,7 +74,7 @@ pub(super) fn schedule(fused: &Fused) -> Schedule<PartEvent> {
         for (i, (_, value)) in fused.bits.iter().enumerate() {
             list.push(chunk, Event::Bits(i, *value), &[*value]);
         }
-        if !fused.bits.is_empty() {
+        if !fused.bits.is_empty() && count > 1 {
             list.push(chunk, Event::Turn, &[]);
         }
     }
@@ -94,6 +94,7 @@ fn tiles(fused: &Fused) -> Tiles {
 /// A schedule in the making.
 struct List<'a> {
     fused: &'a Fused,
+    count: i32,
     events: Vec<(i32, PartEvent)>,
     uses: Vec<Use>,
 }
@@ -113,7 +114,7 @@ impl List<'_> {
     }
 
     fn in_each_chunk(&mut self, event: Event, values: &[Value]) {
-        (0..COUNT).for_each(|chunk| self.push(chunk, event, values));
+        (0..self.count).for_each(|chunk| self.push(chunk, event, values));
     }
 
     /// The check of an access; behind the last one, all stores.
@@ -121,14 +122,14 @@ impl List<'_> {
         let accesses = &self.fused.accesses;
         if accesses[number].stride.is_none() {
             let address = accesses[number].address.clone();
-            (0..COUNT).for_each(|chunk| self.uses(chunk, &address));
+            (0..self.count).for_each(|chunk| self.uses(chunk, &address));
         }
         self.events.push((0, PartEvent::Access(number)));
         if number + 1 < accesses.len() {
             return;
         }
         for (number, store) in accesses.iter().enumerate().filter(|(_, access)| access.access.store) {
-            (0..COUNT).for_each(|chunk| self.uses(chunk, &store.data));
+            (0..self.count).for_each(|chunk| self.uses(chunk, &store.data));
             self.events.push((0, PartEvent::Store(number)));
         }
     }

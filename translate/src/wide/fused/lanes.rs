@@ -40,8 +40,9 @@ impl<'p, 'a> Lanes<'p, 'a> {
         let fused = part.fused;
         let address = &fused.accesses[number].address;
         let row = |part: &mut Part<'_>, value: Value| {
+            let count = part.count;
             [0, 1, 2, 3].map(|chunk| {
-                part.chunk.r.work = Work::Chunk(chunk);
+                part.chunk.r.work = Work::Chunk(chunk % count);
                 part.chunk.r.vector(value, 0)
             })
         };
@@ -54,7 +55,7 @@ impl<'p, 'a> Lanes<'p, 'a> {
         let FusedAccess { access, address, .. } = &fused.accesses[number];
         let uniform = address.iter().all(|value| fused.block.node(*value).shape == Shape::Uniform);
         let count = if access.store || uniform { 0 } else { access.dwords };
-        let loaded = (0..count).map(|_| [0; 4].map(|_| part.chunk.r.fresh())).collect();
+        let loaded = (0..count).map(|_| part.fresh_in_chunks()).collect();
         let [first, high, wrong, limit] = [0; 4].map(|_| part.chunk.r.fresh());
         let orders =
             (!access.store && access.side_by_side() == 2).then(|| (part.load_orders(false), part.chunk.r.fresh()));
@@ -121,7 +122,7 @@ impl<'p, 'a> Lanes<'p, 'a> {
     /// The case that each chunk is a run or, of a load, one address; jumps if one is not.
     pub(super) fn runs(&mut self) -> Vec<Jump> {
         let mut other = Vec::new();
-        for chunk in 0..COUNT {
+        for chunk in 0..self.part.count {
             let none = self.look_at(chunk);
             let no_run = self.run(chunk, &mut other);
             if self.access.store {
@@ -176,7 +177,7 @@ impl<'p, 'a> Lanes<'p, 'a> {
     pub(super) fn spread(&mut self) {
         self.find_spread();
         let (first, index) = (self.first, self.wrong);
-        for chunk in 0..COUNT as usize {
+        for chunk in 0..self.part.count as usize {
             let low = self.address[0][chunk];
             let none = self.active.map(|active| self.part.skip_if_none(active, chunk as i32));
             self.asm().v(op::VPSUBD, index, low, first);
@@ -203,7 +204,7 @@ impl<'p, 'a> Lanes<'p, 'a> {
         let extent = self.access.extent(1);
         let outside = window.find(self.asm(), access, extent);
         self.part.fail.extend(outside);
-        for chunk in 0..COUNT as usize {
+        for chunk in 0..self.part.count as usize {
             let (low, result) = (self.address[0][chunk], if chunk == 0 { bad } else { worse });
             let lanes = self.lanes(chunk as i32);
             self.asm().v(op::VPSUBD, wrong, low, first);
@@ -360,7 +361,7 @@ impl<'p, 'a> Lanes<'p, 'a> {
     pub(super) fn define(self) {
         let fused = self.part.fused;
         for (row, value) in self.loaded.iter().zip(&fused.accesses[self.number].data) {
-            for (chunk, register) in row.iter().enumerate() {
+            for (chunk, register) in row.iter().enumerate().take(self.part.count as usize) {
                 self.part.chunk.r.work = Work::Chunk(chunk as i32);
                 self.part.chunk.r.define(*value, 0, *register);
             }

@@ -14,7 +14,7 @@ mod general;
 mod lanes;
 mod stores;
 
-use super::access::{EXEC, PATIENCE, orders};
+use super::access::{COUNT, EXEC, PATIENCE, orders};
 use super::asm::{Asm, Gpr, Jump, K, MaskOp, Rm, When, Zmm, op};
 use super::registers::{ENDS, Registers, Work};
 use super::schedule::{Event, Schedule};
@@ -69,21 +69,44 @@ pub fn emit(asm: &mut Asm, block: &Block, plan: &Plan, fused: &Fused, unit: &Uni
         asm.is_ones32(WAVE, EXEC + half);
         asm.jump(When::NotZero)
     });
-    let schedule = events::schedule(fused);
-    let mut version = |asm: &mut Asm, partial| {
+    let mut version = |asm: &mut Asm, schedule: &Schedule<PartEvent>, partial, count| {
         let demand = Demand { block: &fused.block, plan: &fused.plan, rank: 0 };
         let registers = Registers::new(asm, demand, None, &schedule.lives, &mut own, Work::Chunk(0));
-        Part::new(Chunk { r: registers }, fused, unit.first_site, partial).emit(&schedule, &general, &layout)
+        let part = Part::new(Chunk { r: registers }, fused, unit.first_site, partial, count);
+        part.emit(schedule, &general, &layout)
     };
-    let mut give_up = vec![version(asm, false)];
+    let schedule = events::schedule(fused, COUNT);
+    let mut give_up = vec![version(asm, &schedule, false, COUNT)];
     not_all.into_iter().for_each(|jump| asm.bind(jump));
     if fused.partial {
-        give_up.push(version(asm, true));
+        if has_first(fused) {
+            let others = are_others(asm);
+            give_up.push(version(asm, &events::schedule(fused, 1), true, 1));
+            others.into_iter().for_each(|jump| asm.bind(jump));
+        }
+        give_up.push(version(asm, &schedule, true, COUNT));
     }
     give_up.into_iter().for_each(|jump| asm.bind(jump));
     general.emit(asm, unit, &layout);
     layout.cover(&own);
-    Entry { offset, layout, versions: 1 + usize::from(fused.partial) + general.versions }
+    let partial = usize::from(fused.partial) + usize::from(fused.partial && has_first(fused));
+    Entry { offset, layout, versions: 1 + partial + general.versions }
+}
+
+/// Whether there is code for EXEC without lanes behind the first chunk. Rows that are kept have lanes in all of them.
+fn has_first(fused: &Fused) -> bool {
+    fused.keeps.is_empty()
+}
+
+/// The jumps are taken if there are active lanes behind the first chunk, or none at all.
+fn are_others(asm: &mut Asm) -> [Jump; 3] {
+    asm.is_zero16(WAVE, EXEC);
+    let none = asm.jump(When::Zero);
+    asm.is_zero16(WAVE, EXEC + 2);
+    let second = asm.jump(When::NotZero);
+    asm.load32(LOW, WAVE, EXEC + 4);
+    asm.compare32(LOW, 0);
+    [none, second, asm.jump(When::NotZero)]
 }
 
 /// The frame of a part: what it reads, whichever way it goes, and room for its bits.
@@ -113,6 +136,8 @@ pub(super) struct Part<'a> {
     fused: &'a Fused,
     /// Whether it is for any EXEC.
     partial: bool,
+    /// In how many chunks there are active lanes: all, or the first.
+    count: i32,
     first_site: usize,
     /// Jumps to where it gives up.
     fail: Vec<Jump>,
@@ -127,13 +152,22 @@ pub(super) struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    fn new(chunk: Chunk<'a>, fused: &'a Fused, first_site: usize, partial: bool) -> Self {
+    fn new(chunk: Chunk<'a>, fused: &'a Fused, first_site: usize, partial: bool, count: i32) -> Self {
         let (fail, places, spread) = (Vec::new(), HashMap::default(), HashMap::default());
-        Part { chunk, fused, partial, first_site, fail, places, spread, wrong: None, chunks: None }
+        Part { chunk, fused, partial, count, first_site, fail, places, spread, wrong: None, chunks: None }
     }
 
     fn asm(&mut self) -> &mut Asm {
         self.chunk.r.asm
+    }
+
+    /// A register for each chunk; the last ones stand for nothing in a part for the first chunk.
+    fn fresh_in_chunks(&mut self) -> [Zmm; 4] {
+        let mut registers = [self.chunk.r.fresh(); 4];
+        for register in &mut registers[1..self.count as usize] {
+            *register = self.chunk.r.fresh();
+        }
+        registers
     }
 
     fn fail_if(&mut self, when: When) {
@@ -149,7 +183,7 @@ impl<'a> Part<'a> {
         self.fail_if(When::Above);
         if self.fused.accesses.iter().any(|access| access.stride.is_some()) {
             self.wrong = Some(self.nothing_wrong());
-            self.chunks = self.partial.then(|| self.chunks_with_lanes());
+            self.chunks = (self.partial && self.count > 1).then(|| self.chunks_with_lanes());
         }
         for (chunk, event) in schedule.events() {
             self.chunk.r.begin(chunk);
@@ -205,7 +239,13 @@ impl<'a> Part<'a> {
         }
         for index in 1..count {
             let at = self.chunk.r.layout().bits(index);
-            join_bits(self.asm(), at);
+            match self.count {
+                1 => {
+                    self.asm().load16(Gpr::Rax, SCALARS, at);
+                    self.asm().store64(SCALARS, at, Gpr::Rax);
+                }
+                _ => join_bits(self.asm(), at),
+            }
         }
     }
 

@@ -59,7 +59,7 @@ impl Part<'_> {
         let spread = self.spread.get(&number).copied();
         if spread.is_some() {
             // All registers are assigned before the code parts.
-            for chunk in 0..COUNT {
+            for chunk in 0..self.count {
                 self.data(data, chunk);
             }
         }
@@ -89,7 +89,7 @@ impl Part<'_> {
         let fused = self.fused;
         let data = &fused.accesses[number].data;
         let places = self.places[&number];
-        for chunk in 0..COUNT {
+        for chunk in 0..self.count {
             let data = self.data(data, chunk);
             self.asm().load64(PLACE, SCALARS, places + 8 * chunk);
             if self.partial {
@@ -154,7 +154,7 @@ impl Part<'_> {
         let fused = self.fused;
         let data = &fused.accesses[number].data;
         let places = self.places[&number];
-        for chunk in 0..COUNT {
+        for chunk in 0..self.count {
             let data = self.data(data, chunk);
             let none = self.partial.then(|| self.skip_if_none(with.active, chunk));
             self.asm().load64(PLACE, SCALARS, places);
@@ -190,7 +190,7 @@ impl Lanes<'_, '_> {
         let spread = self.part.spread[&self.number];
         let places = self.part.places[&self.number];
         self.asm().store64(SCALARS, places, PLACE);
-        for chunk in 0..COUNT {
+        for chunk in 0..self.part.count {
             let low = self.address[0][chunk as usize];
             self.asm().v(op::VPSUBD, index, low, first);
             self.asm().store(spread.indices(chunk), index);
