@@ -130,7 +130,7 @@ fn compare(bench: &Bench, machine: Machine, inst: &Inst, wave: &Wave, unit: &Uni
     }
     let mut got = wave.clone();
     let mut scratch = Site::default();
-    let mut context = Context::new(&got, u64::MAX, &env, &mut [], &mut scratch, libcall::mxcsr());
+    let mut context = Context::new(u64::MAX, &env, Vec::new(), &mut scratch, libcall::mxcsr());
     let exit = unit.run(&mut got, &mut context, 0);
     let mut text = String::new();
     if exit != Exit::Jump || got.pc != expected.pc {
@@ -257,7 +257,7 @@ fn run_program(bench: &Bench, target: Target, program: &Program, wave: &Wave) ->
         stepper.step(inst).ok()?;
     }
     let mut scratch = Site::default();
-    let mut context = Context::new(&got, u64::MAX, &env, &mut [], &mut scratch, libcall::mxcsr());
+    let mut context = Context::new(u64::MAX, &env, Vec::new(), &mut scratch, libcall::mxcsr());
     unit.run(&mut got, &mut context, 0);
     let (_, last) = program.last()?;
     let text = difference(last, wave, &got, &expected);

@@ -450,11 +450,13 @@ fn interpret(bench: &Bench, target: Target, inst: &Inst, wave: &Wave) -> Option<
 }
 
 /// Runs the translation.
-fn translated(bench: &Bench, target: Target, wave: &Wave, unit: &Unit, sites: &mut [Site]) -> Outcome {
+fn translated(bench: &Bench, target: Target, wave: &Wave, unit: &Unit, sites: &mut Vec<Site>) -> Outcome {
     bench.run(target, wave, |wave, env| {
         let mut scratch = Site::default();
-        let mut context = Context::new(wave, u64::MAX, env, sites, &mut scratch, libcall::mxcsr());
-        match (unit.run(wave, &mut context, 0), context.bad) {
+        let mut context = Context::new(u64::MAX, env, std::mem::take(sites), &mut scratch, libcall::mxcsr());
+        let exit = unit.run(wave, &mut context, 0);
+        *sites = context.exchange_sites(Vec::new());
+        match (exit, context.bad) {
             (Exit::Jump, _) => Ok(()),
             (Exit::Fault, Some(bad)) => {
                 let (cause, address, lane) = (bad.cause, bad.address, bad.lane);

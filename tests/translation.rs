@@ -6,7 +6,7 @@ mod support;
 use gcnjit::isa::asm;
 use gcnjit::rt::code_object::{Slot, UserSgpr};
 use gcnjit::rt::kernarg::layout;
-use gcnjit::rt::{self, Geometry, Hardware, Loaded, Memory, Options, Value};
+use gcnjit::rt::{self, Env, Geometry, Hardware, Loaded, Memory, Options, Runner, Stop, Trap, Value, Wave};
 use gcnjit::{Arg, Buffer, Device, Kernel, Module, RawCode, Target};
 use gcnjit_interp::Interpreter;
 use gcnjit_translate::{Jit, wide};
@@ -135,13 +135,18 @@ fn what_was_used_longest_ago_leaves_first() {
     assert!(launch(second) > 0, "it had to leave");
 }
 
-/// Bare gfx900 code in memory that guests may write as well as execute, with the address of argument 0 in s[0:1].
+/// Bare gfx900 code in memory that guests may write as well as execute.
 fn patchable(memory: &Memory, text: &str) -> rt::Kernel {
+    bare(memory, text, true)
+}
+
+/// Bare gfx900 code with the address of argument 0 in s[0:1].
+fn bare(memory: &Memory, text: &str, writable: bool) -> rt::Kernel {
     let code = asm::assemble(text, Target::Gfx900).unwrap();
     let mut raw = RawCode::new(Target::Gfx900);
     raw.sgprs.insert(0, UserSgpr::Address(Slot::Argument(0)));
     let mut image = raw.image(code.into_iter().flat_map(u32::to_le_bytes).collect()).unwrap();
-    image.segments[0].writable = true;
+    image.segments[0].writable = writable;
     Loaded::new(image, memory).unwrap().kernel(RawCode::NAME).unwrap()
 }
 
@@ -199,4 +204,34 @@ fn code_that_the_host_overwrites_is_translated_anew() {
     }
     let stats = jit.stats();
     assert_eq!((stats.overwritten, stats.translated, stats.units), (2, 3, 1));
+}
+
+/// Runs a copy of each wave first, and one that is where no code is.
+struct Stumbling(Jit);
+
+impl rt::Engine for Stumbling {
+    type Worker = <Jit as rt::Engine>::Worker;
+
+    fn worker(&self) -> Self::Worker {
+        self.0.worker()
+    }
+
+    fn run(&self, worker: &mut Self::Worker, wave: &mut Wave, env: &Env<'_>) -> Result<Stop, Box<Trap>> {
+        let mut runner = self.0.runner(worker, env);
+        assert_eq!(runner.run(&mut wave.clone())?, Stop::End);
+        let mut lost = Wave { pc: 4, ..wave.clone() };
+        assert!(runner.run(&mut lost).is_err());
+        runner.run(wave)
+    }
+}
+
+#[test]
+fn a_run_goes_on_after_a_wave_that_has_no_code() {
+    let text = "v_mov_b32 v4, s0\nv_mov_b32 v5, s1\nglobal_load_dword v3, v[4:5], off\ns_waitcnt vmcnt(0)\n\
+                v_add_u32_e32 v3, 1, v3\nglobal_store_dword v[4:5], v3, off\ns_endpgm";
+    let hardware = Hardware::with_memory(Memory::new().unwrap());
+    for writable in [false, true] {
+        let kernel = bare(&hardware.memory, text, writable);
+        assert_eq!(result_of(&Stumbling(Jit::new()), &hardware, &kernel), 2);
+    }
 }

@@ -92,4 +92,31 @@ pub trait Engine: Sync {
     /// those before the instruction that is named in it; scalars that the wave would not have read any more may be
     /// older.
     fn run(&self, worker: &mut Self::Worker, wave: &mut Wave, env: &Env<'_>) -> Result<Stop, Box<Trap>>;
+
+    /// What runs wave after wave in `env`, each as [`Engine::run`] does. An executor may prepare there what is the same
+    /// for all of them.
+    #[inline]
+    fn runner<'a>(&'a self, worker: &'a mut Self::Worker, env: &'a Env<'a>) -> impl Runner + 'a {
+        OneByOne { engine: self, worker, env }
+    }
+}
+
+/// Runs waves in one environment.
+pub trait Runner {
+    /// See [`Engine::run`].
+    fn run(&mut self, wave: &mut Wave) -> Result<Stop, Box<Trap>>;
+}
+
+/// The runner of an engine that prepares nothing.
+struct OneByOne<'a, E: Engine + ?Sized> {
+    engine: &'a E,
+    worker: &'a mut E::Worker,
+    env: &'a Env<'a>,
+}
+
+impl<E: Engine + ?Sized> Runner for OneByOne<'_, E> {
+    #[inline]
+    fn run(&mut self, wave: &mut Wave) -> Result<Stop, Box<Trap>> {
+        self.engine.run(self.worker, wave, self.env)
+    }
 }

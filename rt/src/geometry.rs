@@ -22,8 +22,8 @@ pub struct Geometry {
 pub(crate) struct Walk {
     geometry: Geometry,
     counts: [u32; 3],
-    /// The last coordinate of each dimension, if the work-groups there are partial ones.
-    partial: [Option<u32>; 3],
+    /// The coordinate of each dimension where work-groups are partial ones, or one that there is not.
+    partial: [u32; 3],
     /// The work-group that was asked for last, and its coordinates.
     last: (u64, [u32; 3]),
 }
@@ -32,38 +32,41 @@ impl Walk {
     /// At the first work-group of a launch.
     pub(crate) fn new(geometry: &Geometry) -> Walk {
         let counts = geometry.group_counts();
-        let partial =
-            std::array::from_fn(|d| (!geometry.grid[d].is_multiple_of(geometry.block[d])).then(|| counts[d] - 1));
+        let is_whole = |d: usize| geometry.grid[d].is_multiple_of(geometry.block[d]);
+        let partial = std::array::from_fn(|d| if is_whole(d) { u32::MAX } else { counts[d] - 1 });
         Walk { geometry: *geometry, counts, partial, last: (0, [0; 3]) }
     }
 
-    /// The size of the work-group that was asked for last.
-    #[inline]
-    pub(crate) fn size(&self) -> [u32; 3] {
-        let (_, group) = self.last;
-        let is_whole = self.partial.iter().zip(group).all(|(partial, at)| *partial != Some(at));
-        if is_whole { self.geometry.block } else { self.geometry.group_size(group) }
-    }
-
-    /// The coordinates of a work-group, from its place in the order x, y, z.
-    #[inline]
-    pub(crate) fn to(&mut self, linear: u64) -> [u32; 3] {
-        let (last, mut group) = self.last;
+    /// The coordinates of a work-group, from its place in the order x, y, z, and its size.
+    // What has just been written one by one is never read together: that would wait for all stores before.
+    #[inline(always)]
+    pub(crate) fn to(&mut self, linear: u64) -> ([u32; 3], [u32; 3]) {
+        let (last, [mut x, mut y, mut z]) = self.last;
+        let counts = self.counts;
         if linear == last + 1 {
-            for (at, count) in group.iter_mut().zip(self.counts) {
-                *at += 1;
-                if *at < count {
-                    break;
+            x += 1;
+            if x == counts[0] {
+                (x, y) = (0, y + 1);
+                if y == counts[1] {
+                    (y, z) = (0, z + 1);
                 }
-                *at = 0;
             }
         } else if linear != last {
-            let [x, y, _] = self.counts.map(u64::from);
-            group = [(linear % x) as u32, (linear / x % y) as u32, (linear / x / y) as u32];
+            [x, y, z] = place(linear, counts);
         }
-        self.last = (linear, group);
-        group
+        self.last = (linear, [x, y, z]);
+        let [at_x, at_y, at_z] = self.partial;
+        let is_whole = x != at_x && y != at_y && z != at_z;
+        let group = [x, y, z];
+        (group, if is_whole { self.geometry.block } else { self.geometry.group_size(group) })
     }
+}
+
+/// The coordinates of work-group `linear`.
+#[cold]
+fn place(linear: u64, counts: [u32; 3]) -> [u32; 3] {
+    let [x, y, _] = counts.map(u64::from);
+    [(linear % x) as u32, (linear / x % y) as u32, (linear / x / y) as u32]
 }
 
 /// A launch whose shape is impossible.
@@ -134,7 +137,7 @@ mod tests {
         assert_eq!(geometry.dimensions, 2);
         assert_eq!(geometry.group_counts(), [3, 3, 1]);
         let mut walk = Walk::new(&geometry);
-        let items: u32 = (0..geometry.groups()).map(|g| geometry.group_size(walk.to(g)).iter().product::<u32>()).sum();
+        let items: u32 = (0..geometry.groups()).map(|g| walk.to(g).1.iter().product::<u32>()).sum();
         assert_eq!(items, 70);
         assert_eq!(geometry.group_size([2, 2, 0]), [2, 1, 1]);
     }
@@ -145,9 +148,9 @@ mod tests {
         let mut walk = Walk::new(&geometry);
         let place = |[x, y, z]: [u32; 3]| u64::from(x + 3 * (y + 3 * z));
         for linear in (0..geometry.groups()).chain([5, 6, 6, 2, 26, 0]) {
-            let group = walk.to(linear);
+            let (group, size) = walk.to(linear);
             assert_eq!(place(group), linear);
-            assert_eq!(walk.size(), geometry.group_size(group));
+            assert_eq!(size, geometry.group_size(group));
         }
     }
 
@@ -156,7 +159,7 @@ mod tests {
         let geometry = Geometry::new([u32::MAX, u32::MAX, 1], [1, 1, 1]);
         geometry.check().unwrap();
         assert_eq!(geometry.groups(), u64::from(u32::MAX) * u64::from(u32::MAX));
-        assert_eq!(Walk::new(&geometry).to(geometry.groups() - 1), [u32::MAX - 1, u32::MAX - 1, 0]);
+        assert_eq!(Walk::new(&geometry).to(geometry.groups() - 1), ([u32::MAX - 1, u32::MAX - 1, 0], [1; 3]));
         assert_eq!(geometry.group_size([u32::MAX - 1, 0, 0]), [1, 1, 1]);
         let last = Geometry::new([u32::MAX, 1, 1], [1024, 1, 1]);
         assert_eq!(last.group_size([last.group_counts()[0] - 1, 0, 0]), [1023, 1, 1]);

@@ -53,13 +53,21 @@ impl Lds {
         lds
     }
 
-    /// Zeroes the contents and sets the size for the next work-group.
-    #[inline]
+    /// Zeroes the contents and sets the size.
     pub fn reset(&mut self, size: u32) {
         let size = size.next_multiple_of(4);
         assert!(size as usize <= CAPACITY, "LDS of {size} bytes");
-        self.bytes.get_mut().0[..self.size as usize].fill(0);
+        self.clear();
         self.size = size;
+    }
+
+    /// Zeroes the contents for the next work-group.
+    #[inline]
+    pub fn clear(&self) {
+        if self.size != 0 {
+            // SAFETY: the size is at most the capacity, and nobody else accesses the buffer meanwhile.
+            unsafe { self.as_ptr().write_bytes(0, self.size as usize) };
+        }
     }
 
     /// Size in bytes.

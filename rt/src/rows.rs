@@ -1,5 +1,4 @@
-//! Filling registers of waves that start, with the widest stores of the host and without calls: a short wave takes
-//! little longer than the start of one.
+//! Filling registers of waves that start, without calls: a short wave takes little longer than the start of one.
 
 use crate::wave::{LANES, Row, Wave};
 
@@ -32,41 +31,30 @@ const IDS: usize = 3;
 
 /// SGPRs that are filled together: a store's worth.
 const GROUP: usize = 16;
+const GROUPS: usize = 128 / GROUP;
 
-/// Fills the registers of a wave. The host has the features that it was chosen for.
-type Fill = unsafe fn(&Initial, &mut Wave, &Scalars, &Filled);
-
-/// Which registers are filled in waves that start, and how. Others keep what another wave left there, so nobody may read
-/// them.
+/// Which registers are filled in waves that start. Others keep what another wave left there, so nobody may read them.
 #[derive(Debug)]
 pub(crate) struct Filled {
-    /// Groups of SGPRs.
-    groups: Vec<u8>,
-    /// VGPRs that get work-item ids.
-    ids: Vec<u8>,
+    /// Groups of SGPRs, a bit each.
+    groups: u32,
+    /// VGPRs that get work-item ids, a bit each.
+    ids: u32,
     zeros: Vec<u8>,
-    fill: Fill,
 }
 
 impl Filled {
     /// Those that are in `set`, of VGPRs the first `owned` at most; the first `given` of all get ids.
     pub(crate) fn new(set: RegisterSet, owned: u16, given: usize) -> Filled {
-        let groups = (0..(128 / GROUP) as u8).filter(|group| set.sgprs >> (GROUP as u8 * group) & 0xffff != 0);
+        let groups = (0..GROUPS).filter(|group| set.sgprs >> (GROUP * group) & 0xffff != 0);
         let filled = (0..=255).filter(|register| u16::from(*register) < owned && set.has_vgpr(*register));
-        let (ids, zeros) = filled.partition(|register| usize::from(*register) < given.min(IDS));
-        Filled { groups: groups.collect(), ids, zeros, fill: widest() }
+        let (ids, zeros) = filled.partition::<Vec<u8>, _>(|register| usize::from(*register) < given.min(IDS));
+        Filled {
+            groups: groups.fold(0, |groups, group| groups | 1 << group),
+            ids: ids.into_iter().fold(0, |ids, id| ids | 1 << id),
+            zeros,
+        }
     }
-}
-
-/// The function for this host.
-fn widest() -> Fill {
-    #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx512f") {
-        return Initial::fill_512;
-    } else if std::arch::is_x86_feature_detected!("avx") {
-        return Initial::fill_256;
-    }
-    Initial::fill_narrow
 }
 
 /// What SGPRs start with.
@@ -89,44 +77,32 @@ impl Initial {
         Initial { rows: [x, y, z, [0; LANES]] }
     }
 
-    /// Fills SGPRs with `values`, and VGPRs with ids or zeros, as far as they are to be filled.
-    #[inline]
-    pub(crate) fn fill(&self, wave: &mut Wave, values: &Scalars, filled: &Filled) {
-        // SAFETY: the function was chosen for this host.
-        unsafe { (filled.fill)(self, wave, values, filled) }
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx512f")]
-    fn fill_512(&self, wave: &mut Wave, values: &Scalars, filled: &Filled) {
-        self.fill_narrow(wave, values, filled);
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx")]
-    fn fill_256(&self, wave: &mut Wave, values: &Scalars, filled: &Filled) {
-        self.fill_narrow(wave, values, filled);
-    }
-
+    /// Fills SGPRs with `values`, and VGPRs with ids or zeros, as far as they are to be filled. Inlined, so that it is as
+    /// wide as its caller.
     #[inline(always)]
-    fn fill_narrow(&self, wave: &mut Wave, values: &Scalars, filled: &Filled) {
-        let [ids @ .., zero] = &self.rows;
-        for register in &filled.ids {
-            wave.vgpr[usize::from(*register)] = ids[usize::from(*register)];
+    pub(crate) fn fill(&self, wave: &mut Wave, values: &Scalars, filled: &Filled) {
+        let mut ids = filled.ids;
+        while ids != 0 {
+            let id = ids.trailing_zeros() as usize % (IDS + 1);
+            ids &= ids - 1;
+            wave.vgpr[id] = self.rows[id];
         }
         for register in &filled.zeros {
-            wave.vgpr[usize::from(*register)] = *zero;
+            wave.vgpr[usize::from(*register)] = self.rows[IDS];
         }
         let (to, from) = (wave.sgpr.as_chunks_mut::<GROUP>().0, values.0.as_chunks::<GROUP>().0);
-        for group in &filled.groups {
-            to[usize::from(*group)] = from[usize::from(*group)];
+        let mut groups = filled.groups;
+        while groups != 0 {
+            let group = groups.trailing_zeros() as usize % GROUPS;
+            groups &= groups - 1;
+            to[group] = from[group];
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Fill, Filled, Initial, RegisterSet, Scalars};
+    use super::{Filled, Initial, RegisterSet, Scalars};
     use crate::wave::Wave;
 
     /// All VGPRs, and SGPRs of the first group and the last two.
@@ -146,25 +122,22 @@ mod tests {
             (some, 3, 1),
             (some, 256, 2),
         ] {
-            let chosen = Filled::new(set, owned, given);
-            let narrow = Filled { fill: Initial::fill_narrow as Fill, ..Filled::new(set, owned, given) };
-            for filled in [chosen, narrow] {
-                let mut wave = Wave::new();
-                wave.vgpr.fill([9; 64]);
-                wave.sgpr.fill(0xffff);
-                initial.fill(&mut wave, &values, &filled);
-                for (index, value) in (0..128).zip(wave.sgpr) {
-                    let is_near = (index & !15..=index | 15).any(|register| set.has_sgpr(register));
-                    assert_eq!(value, if is_near { values.0[usize::from(index)] } else { 0xffff }, "s{index}");
-                }
-                for (index, row) in (0..=255).zip(&wave.vgpr) {
-                    let value = match index {
-                        _ if u16::from(index) >= owned || !set.has_vgpr(index) => 9,
-                        0..3 if usize::from(index) < given => u32::from(index) + 1,
-                        _ => 0,
-                    };
-                    assert_eq!(*row, [value; 64], "v{index} of {owned}, {given} ids");
-                }
+            let filled = Filled::new(set, owned, given);
+            let mut wave = Wave::new();
+            wave.vgpr.fill([9; 64]);
+            wave.sgpr.fill(0xffff);
+            initial.fill(&mut wave, &values, &filled);
+            for (index, value) in (0..128).zip(wave.sgpr) {
+                let is_near = (index & !15..=index | 15).any(|register| set.has_sgpr(register));
+                assert_eq!(value, if is_near { values.0[usize::from(index)] } else { 0xffff }, "s{index}");
+            }
+            for (index, row) in (0..=255).zip(&wave.vgpr) {
+                let value = match index {
+                    _ if u16::from(index) >= owned || !set.has_vgpr(index) => 9,
+                    0..3 if usize::from(index) < given => u32::from(index) + 1,
+                    _ => 0,
+                };
+                assert_eq!(*row, [value; 64], "v{index} of {owned}, {given} ids");
             }
         }
     }

@@ -194,10 +194,12 @@ pub(crate) struct Setup {
 /// id are in VGPRs.
 #[derive(Debug)]
 struct System {
-    /// Those for the work-group's coordinates, with the dimension of each.
-    group_ids: Vec<(u8, usize)>,
+    /// Those for the work-group's coordinates.
+    group_ids: [Option<u8>; 3],
     group_info: Option<u8>,
     scratch: Option<u8>,
+    /// Whether there are others than the first coordinate: mostly there are not.
+    has_more: bool,
     item_ids: usize,
 }
 
@@ -209,12 +211,11 @@ impl System {
             next += u8::from(enabled);
             enabled.then_some(index)
         };
-        System {
-            group_ids: (0..3).filter_map(|d| Some((place(rsrc2.group_id(d))?, d))).collect(),
-            group_info: place(rsrc2.group_info()),
-            scratch: place(rsrc2.scratch()),
-            item_ids: rsrc2.item_ids(),
-        }
+        let group_ids = std::array::from_fn(|d| place(rsrc2.group_id(d)));
+        let [group_info, scratch] = [rsrc2.group_info(), rsrc2.scratch()].map(place);
+        let [_, y, z] = group_ids;
+        let has_more = [y, z, group_info, scratch].iter().any(Option::is_some);
+        System { group_ids, group_info, scratch, has_more, item_ids: rsrc2.item_ids() }
     }
 }
 
@@ -269,39 +270,43 @@ impl Setup {
         Filled::new(set, self.registers.vgprs, self.system.item_ids)
     }
 
-    /// Puts wave `index` of the work-group at `group` in its initial state, with the registers that are to be filled.
-    /// `slot` is its place in scratch.
+    /// Puts the wave of a work-group that has `items` in its initial state, with the registers that are to be filled.
+    /// Inlined, so that it is as wide as its caller.
     #[inline(always)]
-    pub(crate) fn start(
-        &self,
-        wave: &mut Wave,
-        group: [u32; 3],
-        index: usize,
-        items: &Items,
-        slot: u64,
-        filled: &Filled,
-    ) {
-        let (ids, system) = (&items.waves[index], &self.system);
-        ids.initial.fill(wave, &self.sgpr, filled);
-        for (place, dimension) in &system.group_ids {
-            wave.sgpr[usize::from(*place)] = group[*dimension];
+    pub(crate) fn start(&self, wave: &mut Wave, items: &WaveItems, group: &Begun, filled: &Filled) {
+        let Begun { at: [x, y, z], waves, number, slot } = *group;
+        let index = items.index;
+        items.initial.fill(wave, &self.sgpr, filled);
+        let System { group_ids: [x_id, y_id, z_id], group_info, scratch, has_more, .. } = self.system;
+        set(wave, x_id, x);
+        if has_more {
+            set(wave, y_id, y);
+            set(wave, z_id, z);
+            set(wave, group_info, u32::from(index == 0) << 31 | waves);
+            set(wave, scratch, ((slot + u64::from(index)) * self.scratch.stride) as u32);
         }
-        set(wave, system.group_info, u32::from(index == 0) << 31 | items.waves.len() as u32);
-        set(wave, system.scratch, (slot * self.scratch.stride) as u32);
-        wave.set_exec(ids.exec);
-        wave.scc = 0;
-        wave.trapsts = 0;
-        (wave.pc, wave.mode) = (self.entry, self.mode);
-        wave.executed = 0;
-        // One by one, as they have just been written: a wider load would wait for that.
-        let [x, y, z] = group;
-        [wave.group[0], wave.group[1], wave.group[2]] = [x, y, z];
-        wave.index = index as u32;
+        wave.set_exec(items.exec);
+        (wave.scc, wave.mode, wave.pc) = (0, self.mode, self.entry);
+        (wave.executed, wave.trapsts) = (0, 0);
+        wave.group = [x, y, z];
+        (wave.index, wave.number) = (index, number + u64::from(index));
     }
 }
 
+/// A work-group whose waves start.
+pub(crate) struct Begun {
+    /// Its coordinates.
+    pub(crate) at: [u32; 3],
+    /// How many waves it has.
+    pub(crate) waves: u32,
+    /// The number of its first wave in the dispatch.
+    pub(crate) number: u64,
+    /// Scratch slot of its first wave.
+    pub(crate) slot: u64,
+}
+
 /// Sets a system SGPR, if the kernel asks for it.
-#[inline]
+#[inline(always)]
 fn set(wave: &mut Wave, place: Option<u8>, value: u32) {
     if let Some(index) = place {
         wave.sgpr[usize::from(index)] = value;
@@ -353,6 +358,8 @@ pub(crate) struct WaveItems {
     initial: Initial,
     /// Lanes that have a work-item.
     exec: u64,
+    /// Which wave of the work-group it is.
+    index: u32,
 }
 
 impl Items {
@@ -366,7 +373,8 @@ impl Items {
                 std::array::from_fn(|lane| if lane < lanes { id((first + lane) as u32) } else { 0 })
             };
             let ids = [row(&|item| item % x), row(&|item| item / x % y), row(&|item| item / x / y)];
-            WaveItems { initial: Initial::new(ids), exec: u64::MAX >> (LANES - lanes) }
+            let index = (first / LANES) as u32;
+            WaveItems { initial: Initial::new(ids), exec: u64::MAX >> (LANES - lanes), index }
         };
         Items { size, waves: (0..count).step_by(LANES).map(wave).collect() }
     }

@@ -52,17 +52,20 @@ impl Wave {
     }
 
     /// The 64-bit scalar at `sgpr[index]` and the one after.
+    #[inline]
     pub fn sgpr64(&self, index: usize) -> u64 {
         u64::from(self.sgpr[index]) | u64::from(self.sgpr[index + 1]) << 32
     }
 
     /// Sets the 64-bit scalar at `sgpr[index]` and the one after.
+    #[inline]
     pub fn set_sgpr64(&mut self, index: usize, value: u64) {
         self.sgpr[index] = value as u32;
         self.sgpr[index + 1] = (value >> 32) as u32;
     }
 
     /// The lane mask.
+    #[inline]
     pub fn exec(&self) -> u64 {
         self.sgpr64(reg::EXEC)
     }
@@ -76,6 +79,7 @@ impl Wave {
     }
 
     /// Sets the lane mask.
+    #[inline]
     pub fn set_exec(&mut self, mask: u64) {
         self.set_sgpr64(reg::EXEC, mask);
     }

@@ -299,7 +299,11 @@ fn waves_that_yield_take_turns() {
         }
         Ok(if env.lds.load(0) == [1, 0, 0, 0] { Stop::End } else { Stop::Yield })
     });
-    run(&engine, &memory, &kernel, Geometry::new([1024, 1, 1], [256, 1, 1]), 2).unwrap();
+    let geometry = Geometry::new([1024, 1, 1], [256, 1, 1]);
+    run(&engine, &memory, &kernel, geometry, 2).unwrap();
+    // A slice may be longer than anything that is counted.
+    let options = Options { threads: 2, slice: u64::MAX, ..Options::default() };
+    run_with(&engine, &Hardware::with_memory(memory.clone()), &kernel, geometry, &options).unwrap();
 }
 
 #[test]

@@ -8,8 +8,8 @@
 //! wait for it.
 //!
 //! **Bound.** When the host code of all units exceeds the limit, the units that were used longest ago leave. Their
-//! memory is freed when the last thread that has them looks for an entry again, which is never inside of translated
-//! code. The newest unit always stays.
+//! memory is freed when the last thread that has them begins another run of waves or looks for an entry again, which is
+//! never inside of translated code. The newest unit always stays.
 //!
 //! **Overwritten code.** Code in memory that guests may only read and execute does not change. A unit in a segment that is
 //! writable too keeps a copy of its words, which is compared with memory whenever a wave enters the unit from outside:

@@ -84,8 +84,8 @@ pub struct Context<'a> {
     pub few_since: u64,
     /// The machine around the wave.
     pub env: &'a Env<'a>,
-    /// This thread's memory of each access of the unit.
-    pub sites: &'a mut [Site],
+    /// This thread's memory of each access of the unit that is run.
+    pub sites: Vec<Site>,
     /// The first of `sites`, for translated code.
     pub first_site: *mut Site,
     /// MXCSR of the thread.
@@ -100,19 +100,17 @@ pub struct Context<'a> {
 
 impl<'a> Context<'a> {
     /// Nothing bad yet. `host` is this thread's MXCSR: reading it would cost as much as a short block.
-    #[inline]
-    pub fn new(
-        wave: &Wave,
-        limit: u64,
-        env: &'a Env<'a>,
-        sites: &'a mut [Site],
-        scratch: &'a mut Site,
-        host: u32,
-    ) -> Context<'a> {
-        let few_since = wave.executed;
+    pub fn new(limit: u64, env: &'a Env<'a>, mut sites: Vec<Site>, scratch: &'a mut Site, host: u32) -> Context<'a> {
         let first_site = sites.as_mut_ptr();
         let lds = Site::of(env.lds.as_ptr().expose_provenance() as u64, env.lds.size().into());
-        Context { limit, few_since, env, sites, first_site, host, lds, scratch, bad: None }
+        Context { limit, few_since: 0, env, sites, first_site, host, lds, scratch, bad: None }
+    }
+
+    /// Takes the sites of the unit that is run next, and returns those of the last one.
+    pub fn exchange_sites(&mut self, sites: Vec<Site>) -> Vec<Site> {
+        let last = std::mem::replace(&mut self.sites, sites);
+        self.first_site = self.sites.as_mut_ptr();
+        last
     }
 }
 
@@ -330,7 +328,7 @@ impl Unit {
     }
 
     /// Runs `wave` from block `index` until it leaves the unit.
-    #[inline]
+    #[inline(always)]
     pub fn run(&self, wave: &mut Wave, context: &mut Context<'_>, index: u32) -> Exit {
         debug_assert_eq!(context.sites.len(), self.accesses);
         let host = context.host;
@@ -341,7 +339,12 @@ impl Unit {
         // SAFETY: the code was made from checked lane IR: it writes the wave, the context and its own frame only,
         // and calls libcalls with arguments that keep their contracts. `index` is one of the unit's entries.
         let code = unsafe { (self.entry)(wave, context, index) };
-        let exit = Exit::ALL[code as usize];
+        // The usual ones by comparisons, so that who asks for them need not do it again.
+        let exit = match code {
+            _ if code == Exit::End as u32 => Exit::End,
+            _ if code == Exit::Barrier as u32 => Exit::Barrier,
+            _ => Exit::ALL[code as usize],
+        };
         // A block ends in the environment it began in, but an access that faults leaves from another one.
         if changes || exit == Exit::Fault {
             libcall::set_mxcsr(host);

@@ -39,8 +39,10 @@ impl Single {
     pub fn run(&mut self, wave: &mut Wave, env: &Env<'_>) -> Result<Option<Stop>, Box<Trap>> {
         // A block that jumps to its own start comes back there instead of going round.
         let limit = wave.executed;
-        let mut context = Context::new(wave, limit, env, &mut self.sites, &mut self.scratch, libcall::mxcsr());
+        let sites = std::mem::take(&mut self.sites);
+        let mut context = Context::new(limit, env, sites, &mut self.scratch, libcall::mxcsr());
         let exit = self.unit.run(wave, &mut context, 0);
+        self.sites = context.exchange_sites(Vec::new());
         Ok(outcome(exit, &context, wave)?.filter(|stop| *stop != Stop::Yield))
     }
 

@@ -32,7 +32,7 @@ pub(super) struct States {
 
 impl States {
     /// Wave `index`, which was taken or has begun, goes on like this. Of one that has ended nothing is said.
-    #[inline]
+    #[inline(always)]
     pub(super) fn set(&mut self, index: usize, state: State) {
         match state {
             State::Ready => self.ready |= 1 << index,
@@ -87,10 +87,16 @@ impl Events<'_> {
 /// Room for a work-group of the size of a whole one, and the work-group that is in it.
 ///
 /// It is used again for work-group after work-group. Between turns any thread may take it.
+#[derive(Default)]
 pub(super) struct Group {
     pub(super) lds: Lds,
-    /// Its waves by index, as far as they have not ended.
-    pub(super) waves: Vec<Box<Wave>>,
+    pub(super) waves: Waves,
+}
+
+/// The waves of a work-group.
+pub(super) struct Waves {
+    /// By index, as far as they have not ended.
+    pub(super) list: Vec<Box<Wave>>,
     /// The registers of waves that begin, from one to the next: a wave that ends at once leaves them in the cache.
     pub(super) spare: Box<Wave>,
     pub(super) states: States,
@@ -102,45 +108,39 @@ pub(super) struct Group {
     pub(super) slot: u64,
 }
 
-impl Group {
-    /// Room for no waves yet.
-    fn new() -> Group {
-        Group {
-            lds: Lds::default(),
-            waves: Vec::new(),
-            spare: Wave::new(),
-            states: States::default(),
-            count: 0,
-            number: 0,
-            slot: 0,
-        }
+impl Default for Waves {
+    /// Room for none yet.
+    fn default() -> Waves {
+        Waves { list: Vec::new(), spare: Wave::new(), states: States::default(), count: 0, number: 0, slot: 0 }
+    }
+}
+
+impl Waves {
+    /// Makes it the dispatch's `index`th room, for `count` waves. The work-group has to be over.
+    pub(super) fn fit(&mut self, index: usize, count: usize) {
+        self.list.resize_with(count, Wave::new);
+        self.slot = (index * count) as u64;
     }
 
-    /// Makes it the dispatch's `index`th room, for `waves` waves. It has to be over.
-    pub(super) fn fit(&mut self, index: usize, waves: usize) {
-        self.waves.resize_with(waves, Wave::new);
-        self.slot = (index * waves) as u64;
-    }
-
-    /// Whether all its waves have ended.
+    /// Whether all have ended.
     #[inline]
     pub(super) fn is_over(&self) -> bool {
         self.states.is_over()
     }
 
-    /// The numbers of its waves, those that only a whole work-group has included.
+    /// Their numbers, those that only a whole work-group has included.
     #[inline]
     pub(super) fn numbers(&self) -> Range<u64> {
-        self.number..self.number + self.waves.len() as u64
+        self.number..self.number + self.list.len() as u64
     }
 
-    /// The first wave that waits for other work-groups, and for what.
+    /// The first that waits for other work-groups, and for what.
     pub(super) fn parked(&self) -> Option<(&Wave, Wait)> {
         let (index, wait) = self.states.parked.iter().min_by_key(|(index, _)| *index)?;
-        Some((&self.waves[*index], *wait))
+        Some((&self.list[*index], *wait))
     }
 
-    /// Lets the parked waves go on whose waits are over, and returns whether a wave can run.
+    /// Lets the parked ones go on whose waits are over, and returns whether one can run.
     #[inline]
     pub(super) fn wake(&mut self, events: Events<'_>) -> bool {
         if !self.states.parked.is_empty() {
@@ -159,7 +159,7 @@ impl Group {
         });
     }
 
-    /// Tells the order of the waves that have ended while the work-group has not.
+    /// Tells the order of those that have ended while the work-group has not.
     fn pass_ended(&self, order: &Order) {
         for index in (0..self.count).filter(|index| self.states.has_ended(*index)) {
             let number = self.number + index as u64;
@@ -167,7 +167,7 @@ impl Group {
         }
     }
 
-    /// Takes its parked waves out of the queues that they wait in: they will not go on.
+    /// Takes the parked ones out of the queues that they wait in: they will not go on.
     pub(super) fn withdraw(&self, gds: &Gds) {
         for (_, wait) in &self.states.parked {
             if let WaitFor::Call(ticket) = wait.on {
@@ -176,11 +176,11 @@ impl Group {
         }
     }
 
-    /// The first wave that runs next.
-    #[inline]
+    /// The first that runs next.
+    #[inline(always)]
     pub(super) fn ready(&self) -> Option<&Wave> {
         let index = self.states.ready.trailing_zeros() as usize;
-        (self.states.ready != 0).then(|| &*self.waves[index])
+        (self.states.ready != 0).then(|| &*self.list[index])
     }
 }
 
@@ -194,7 +194,7 @@ impl Rooms {
 
     /// Room of any size, kept or new.
     pub(super) fn get(&self) -> Group {
-        self.lock().pop().unwrap_or_else(Group::new)
+        self.lock().pop().unwrap_or_default()
     }
 
     /// Takes room back that is not used any more.
@@ -211,7 +211,7 @@ impl Rooms {
 
 #[cfg(test)]
 mod tests {
-    use super::{Group, State, States};
+    use super::{State, States, Waves};
     use crate::engine::{Wait, WaitFor};
 
     const TURN: State = State::Parked(Wait { pc: 0, on: WaitFor::Turn });
@@ -244,13 +244,13 @@ mod tests {
 
     #[test]
     fn the_first_of_those_that_wait_is_named() {
-        let mut group = Group { count: 4, ..Group::new() };
-        group.fit(0, 4);
-        (0..4).for_each(|index| group.waves[index].index = index as u32);
+        let mut waves = Waves { count: 4, ..Waves::default() };
+        waves.fit(0, 4);
+        (0..4).for_each(|index| waves.list[index].index = index as u32);
         for (index, state) in [(3, State::Ready), (1, State::Ready), (2, TURN), (0, TURN)] {
-            group.states.set(index, state);
+            waves.states.set(index, state);
         }
-        assert_eq!(group.ready().map(|wave| wave.index), Some(1));
-        assert_eq!(group.parked().map(|(wave, _)| wave.index), Some(0));
+        assert_eq!(waves.ready().map(|wave| wave.index), Some(1));
+        assert_eq!(waves.parked().map(|(wave, _)| wave.index), Some(0));
     }
 }

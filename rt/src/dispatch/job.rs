@@ -1,10 +1,11 @@
 //! A running dispatch: what its threads do.
 
 use super::error::{DispatchError, Fault, Stopped, Stopper};
-use super::group::{Events, Group, State};
+use super::group::{Events, Group};
 use super::queue::{Alone, Batch, Choice, Hand, Queue};
+use super::turn::Turn;
 use super::{Launch, Options, Stats};
-use crate::engine::{Engine, Env, Stop};
+use crate::engine::{Engine, Env};
 use crate::fault::{Cause, Trap};
 use crate::geometry::Walk;
 use crate::hardware::Hardware;
@@ -13,23 +14,21 @@ use crate::memory::View;
 use crate::order::Order;
 use crate::pool::Help;
 use crate::rows::{Filled, RegisterSet};
-use crate::setup::{Items, Setup};
+use crate::setup::{Begun, Items, Setup};
 use crate::wave::Wave;
 use gcnjit_isa::Target;
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant};
 
 /// How long the calling thread works alone. Waking helpers and waiting for them takes about as long.
 const PATIENCE: Duration = Duration::from_micros(50);
 /// The same if a helper is near.
 const LITTLE_PATIENCE: Duration = Duration::from_micros(5);
-/// How many slices a wave may use before its work-group gives way for the first time. Most work-groups are over by then
-/// and never leave the cache.
-const FIRST_TURN: u64 = 8;
+/// The longest slice that there is, so that nothing overflows that is counted.
+pub(super) const LONGEST_SLICE: u64 = 1 << 40;
 /// How many rounds without a yield pass between looks at the clock.
 const CLOCK_PERIOD: u32 = 16;
 /// How long a thread rests that finds nothing to run.
@@ -44,6 +43,8 @@ pub(super) struct Job<'a, E> {
     pub(super) hardware: &'a Hardware,
     pub(super) launch: &'a Launch<'a>,
     pub(super) options: &'a Options<'a>,
+    /// Roughly how many instructions a wave executes before another has its turn.
+    pub(super) slice: u64,
     pub(super) setup: &'a Setup,
     pub(super) target: Target,
     /// Bytes of LDS that a work-group has.
@@ -65,14 +66,14 @@ struct StopOnPanic<'a>(&'a AtomicBool);
 
 impl Drop for StopOnPanic<'_> {
     fn drop(&mut self) {
-        if thread::panicking() {
+        if std::thread::panicking() {
             self.0.store(true, Relaxed);
         }
     }
 }
 
 /// The dispatch is stopping; the error, if it is this thread's, is in the outcome.
-struct Stopping;
+pub(super) struct Stopping;
 
 /// What the calling thread has beside what helpers have.
 pub(super) struct Caller<'a> {
@@ -83,46 +84,76 @@ pub(super) struct Caller<'a> {
 /// What a thread keeps between work-groups.
 struct Worker<'a, W> {
     engine: W,
-    /// On the calling thread, until it has called for help.
-    caller: Option<Caller<'a>>,
-    items: Items,
     /// Which registers waves start with; not known before the first one.
     filled: Option<Filled>,
+    thread: Thread<'a>,
+}
+
+/// The part of it that does not depend on the engine.
+pub(super) struct Thread<'a> {
+    /// On the calling thread, until it has called for help.
+    caller: Option<Caller<'a>>,
     walk: Walk,
+    /// Of the work-group that was begun last.
+    pub(super) items: Items,
     /// Waves of work-groups that are over which the order has not been told of: all threads write there.
     passed: Range<u64>,
+    pub(super) tally: Tally,
+}
+
+impl Thread<'_> {
+    /// Goes to a work-group of the grid, and returns its coordinates.
+    #[inline(always)]
+    pub(super) fn go_to(&mut self, linear: u64) -> [u32; 3] {
+        let (at, size) = self.walk.to(linear);
+        if self.items.size != size {
+            self.items = Items::new(size);
+        }
+        at
+    }
+}
+
+/// What a thread counts.
+#[derive(Default)]
+pub(super) struct Tally {
     /// Rounds since the last look at the clock.
     rounds: u32,
     /// What the waves of the work-group have used up of its turn: instructions, or a slice for a wave that gave up the
     /// rest of it.
-    spent: u64,
-    stats: Stats,
+    pub(super) spent: u64,
+    pub(super) stats: Stats,
 }
 
-impl<W> Worker<'_, W> {
+impl Tally {
+    #[inline(always)]
+    pub(super) fn spend(&mut self, instructions: u64) {
+        self.spent += instructions;
+    }
+
+    /// Has the clock looked at before the next round.
     #[inline]
-    fn spend(&mut self, instructions: u64) {
-        self.spent = self.spent.saturating_add(instructions);
+    pub(super) fn look_soon(&mut self) {
+        self.rounds = CLOCK_PERIOD;
     }
 }
 
-impl<E: Engine> Job<'_, E> {
+impl<'a, E: Engine> Job<'a, E> {
     /// Runs work-groups until there is nothing left for this thread.
-    pub(super) fn work(&self, caller: Option<Caller<'_>>) {
+    pub(super) fn work(&self, caller: Option<Caller<'a>>) {
         let _guard = StopOnPanic(&self.stop);
         let mut worker = Worker {
             engine: self.engine.worker(),
-            caller,
-            items: Items::new(self.launch.geometry.block),
             filled: None,
-            walk: Walk::new(&self.launch.geometry),
-            passed: 0..0,
-            rounds: 0,
-            spent: 0,
-            stats: Stats::default(),
+            thread: Thread {
+                caller,
+                walk: Walk::new(&self.launch.geometry),
+                items: Items::new(self.launch.geometry.block),
+                passed: 0..0,
+                tally: Tally::default(),
+            },
         };
         let mut hand = None;
-        while let Some(Hand { mut group, mut batch }) = self.next_hand(&mut worker, hand) {
+        while let Some(Hand { mut group, mut batch }) = self.next_hand(&mut worker.thread, hand) {
             if self.turns(&mut worker, &mut group, &mut batch).is_err() {
                 self.queue.abandon(group);
                 break;
@@ -130,14 +161,15 @@ impl<E: Engine> Job<'_, E> {
             hand = Some(Hand { group, batch });
         }
         let mut outcome = self.outcome.0.lock().unwrap_or_else(PoisonError::into_inner);
-        outcome.stats.groups += worker.stats.groups;
-        outcome.stats.waves += worker.stats.waves;
-        outcome.stats.wave_instructions += worker.stats.wave_instructions;
+        let stats = worker.thread.tally.stats;
+        outcome.stats.groups += stats.groups;
+        outcome.stats.waves += stats.waves;
+        outcome.stats.wave_instructions += stats.wave_instructions;
     }
 
     /// What a thread with `hand` in hand goes on with.
-    fn next_hand(&self, worker: &mut Worker<'_, E::Worker>, mut hand: Option<Hand>) -> Option<Hand> {
-        self.tell_order(worker);
+    fn next_hand(&self, thread: &mut Thread<'_>, mut hand: Option<Hand>) -> Option<Hand> {
+        self.tell_order(thread);
         loop {
             if self.stop.load(Relaxed) {
                 hand.into_iter().for_each(|hand| self.queue.abandon(hand.group));
@@ -146,8 +178,8 @@ impl<E: Engine> Job<'_, E> {
             match self.queue.exchange(hand.take(), self.events())? {
                 Choice::Run(hand) => return Some(hand),
                 Choice::Rest => {
-                    self.call_help(worker);
-                    thread::sleep(REST);
+                    self.call_help(thread);
+                    std::thread::sleep(REST);
                 }
                 Choice::Deadlock(group) => {
                     self.fail_deadlocked(&group);
@@ -159,133 +191,77 @@ impl<E: Engine> Job<'_, E> {
 
     /// Names the wave that waits for ever. Without one, a thread has left the work-group that is stopping the dispatch.
     fn fail_deadlocked(&self, group: &Group) {
-        let Some((wave, wait)) = group.parked() else { return };
+        let Some((wave, wait)) = group.waves.parked() else { return };
         let trap = Trap::Fault { cause: Cause::Deadlock, address: wait.pc, lane: 0, pc: wait.pc };
         self.fail_at(trap, wave);
     }
 
-    fn events(&self) -> Events<'_> {
+    #[inline]
+    pub(super) fn events(&self) -> Events<'_> {
         Events { gds: &self.hardware.gds, order: &self.order.0 }
     }
 
-    /// Runs a work-group for a turn, or those of a batch in its place as long as none waits: nearly all are over after
-    /// their first turn.
-    fn turns(&self, worker: &mut Worker<'_, E::Worker>, group: &mut Group, batch: &mut Batch) -> Result<(), Stopping> {
-        if !group.is_over() {
-            worker.spent = 0;
-            return self.turn(worker, group, 1);
+    /// Runs a work-group for a turn, or those of a batch in its place as long as none waits.
+    fn turns(&self, worker: &mut Worker<'a, E::Worker>, group: &mut Group, batch: &mut Batch) -> Result<(), Stopping> {
+        let Worker { engine, filled, thread } = worker;
+        let Group { lds, waves } = group;
+        if lds.size() != self.lds {
+            lds.reset(self.lds);
         }
-        for linear in batch.by_ref() {
-            self.begin(worker, group, linear)?;
-            if group.is_over() {
-                self.finish(worker, group);
-            } else {
-                self.turn(worker, group, FIRST_TURN)?;
+        let env = self.env(lds);
+        match batch.first().filter(|_| waves.is_over()) {
+            Some(first) => {
+                let filled = filled.get_or_insert_with(|| self.filled(engine, thread, &mut waves.spare, &env, first));
+                let runner = self.engine.runner(engine, &env);
+                Turn { job: self, thread, waves, lds, runner }.start(batch, filled)
             }
-            if !group.is_over() || !self.queue.is_empty() {
-                break;
+            None => {
+                thread.tally.spent = 0;
+                let runner = self.engine.runner(engine, &env);
+                Turn { job: self, thread, waves, lds, runner }.go_on(1)
             }
         }
-        Ok(())
     }
 
-    /// Puts a work-group of the grid in the place of one that is over, and runs each of its waves once.
-    fn begin(&self, worker: &mut Worker<'_, E::Worker>, group: &mut Group, linear: u64) -> Result<(), Stopping> {
-        let place = worker.walk.to(linear);
-        let size = worker.walk.size();
-        if worker.items.size != size {
-            worker.items = Items::new(size);
-        }
-        group.lds.reset(self.lds);
-        group.count = worker.items.waves.len();
-        group.number = linear * group.waves.len() as u64;
-        worker.spent = 0;
-        let env = self.env(&group.lds);
-        let wave = &mut group.spare;
-        if worker.filled.is_none() {
-            self.ask_what_is_read(worker, wave, &env, place);
-        }
-        for index in 0..group.count {
-            let filled = worker.filled.as_ref().expect("it was asked for");
-            self.setup.start(wave, place, index, &worker.items, group.slot + index as u64, filled);
-            wave.number = group.number + index as u64;
-            if index == 0 {
-                self.look_outside(worker, wave)?;
-            }
-            if let Some(state) = self.run_wave(worker, wave, &env)? {
-                std::mem::swap(wave, &mut group.waves[index]);
-                group.states.set(index, state);
-            }
-        }
-        self.call_help(worker);
-        Ok(())
-    }
-
-    /// Asks the engine which registers are to be filled. It sees what the first wave looks like.
+    /// Asks the engine which registers are to be filled. It sees what the first wave of work-group `linear` looks like.
     #[cold]
-    fn ask_what_is_read(&self, worker: &mut Worker<'_, E::Worker>, wave: &mut Wave, env: &Env<'_>, place: [u32; 3]) {
-        self.setup.start(wave, place, 0, &worker.items, 0, &self.setup.filled(RegisterSet::ALL));
-        let read = self.engine.read_first(&mut worker.engine, wave, env);
-        worker.filled = Some(self.setup.filled(read));
+    fn filled(
+        &self,
+        engine: &mut E::Worker,
+        thread: &mut Thread<'_>,
+        wave: &mut Wave,
+        env: &Env<'_>,
+        linear: u64,
+    ) -> Filled {
+        let at = thread.go_to(linear);
+        let waves = &thread.items.waves;
+        let group = Begun { at, waves: waves.len() as u32, number: 0, slot: 0 };
+        self.setup.start(wave, &waves[0], &group, &self.setup.filled(RegisterSet::ALL));
+        self.setup.filled(self.engine.read_first(engine, wave, env))
     }
 
-    /// Goes on with a work-group until it is over, or its waves have used up so many slices each.
-    fn turn(&self, worker: &mut Worker<'_, E::Worker>, group: &mut Group, slices: u64) -> Result<(), Stopping> {
-        let budget = self.options.slice.saturating_mul(slices * group.count as u64);
-        loop {
-            group.states.open_barrier();
-            if group.is_over() {
-                self.finish(worker, group);
-                return Ok(());
-            }
-            if !group.wake(self.events()) || worker.spent >= budget {
-                return Ok(());
-            }
-            let wave = group.ready().expect("it was woken");
-            self.look_outside(worker, wave)?;
-            self.round(worker, group)?;
+    /// Notes that waves have passed, and tells the order when somebody waits for them.
+    #[inline(always)]
+    pub(super) fn pass(&self, thread: &mut Thread<'_>, waves: Range<u64>) {
+        if thread.passed.end != waves.start {
+            self.tell_order(thread);
+            thread.passed.start = waves.start;
         }
-    }
-
-    /// Runs each wave that is ready once.
-    fn round(&self, worker: &mut Worker<'_, E::Worker>, group: &mut Group) -> Result<(), Stopping> {
-        let env = self.env(&group.lds);
-        let mut ready = group.states.take_ready();
-        while ready != 0 {
-            let index = ready.trailing_zeros() as usize;
-            ready &= ready - 1;
-            if let Some(state) = self.run_wave(worker, &mut group.waves[index], &env)? {
-                group.states.set(index, state);
-            }
-        }
-        self.call_help(worker);
-        Ok(())
-    }
-
-    /// Counts a work-group that is over.
-    fn finish(&self, worker: &mut Worker<'_, E::Worker>, group: &Group) {
-        worker.stats.groups += 1;
-        worker.stats.waves += group.count as u64;
-        let waves = group.numbers();
-        if worker.passed.end != waves.start {
-            self.tell_order(worker);
-            worker.passed.start = waves.start;
-        }
-        worker.passed.end = waves.end;
+        thread.passed.end = waves.end;
         if self.order.0.is_asked() {
-            self.tell_order(worker);
+            self.tell_order(thread);
         }
     }
 
-    fn tell_order(&self, worker: &mut Worker<'_, E::Worker>) {
-        let waves = std::mem::replace(&mut worker.passed, 0..0);
+    fn tell_order(&self, thread: &mut Thread<'_>) {
+        let waves = std::mem::replace(&mut thread.passed, 0..0);
         if !waves.is_empty() {
             self.order.0.pass(waves);
         }
     }
 
     /// The machine around the waves of a work-group.
-    fn env<'a>(&'a self, lds: &'a Lds) -> Env<'a> {
+    fn env<'e>(&'e self, lds: &'e Lds) -> Env<'e> {
         Env {
             target: self.target,
             memory: &self.view,
@@ -298,80 +274,48 @@ impl<E: Engine> Job<'_, E> {
             border_colors: self.launch.border_colors,
             exports: None,
             stop: &self.stop,
-            slice: self.options.slice,
-        }
-    }
-
-    /// Runs a wave once. Returns what it does next, unless it has ended.
-    #[inline(always)]
-    fn run_wave(
-        &self,
-        worker: &mut Worker<'_, E::Worker>,
-        wave: &mut Wave,
-        env: &Env<'_>,
-    ) -> Result<Option<State>, Stopping> {
-        let before = wave.executed;
-        // What each case does stands there in full, so that no case is asked for twice.
-        match self.engine.run(&mut worker.engine, wave, env) {
-            Ok(Stop::End) => {
-                worker.stats.wave_instructions += wave.executed;
-                worker.spend(wave.executed - before);
-                Ok(None)
-            }
-            Ok(Stop::Barrier) => {
-                worker.spend(wave.executed - before);
-                Ok(Some(State::Waiting))
-            }
-            Ok(Stop::Wait(wait)) => {
-                worker.spend(wave.executed - before);
-                Ok(Some(State::Parked(wait)))
-            }
-            Ok(Stop::Yield) => {
-                worker.rounds = CLOCK_PERIOD;
-                worker.spend(self.options.slice.max(wave.executed - before));
-                Ok(Some(State::Ready))
-            }
-            Err(trap) => Err(self.fail_at(self.setup.explain(*trap), wave)),
+            slice: self.slice,
         }
     }
 
     /// Calls the helpers, once, when the dispatch has lasted long enough.
-    fn call_help(&self, worker: &mut Worker<'_, E::Worker>) {
+    #[inline(always)]
+    pub(super) fn call_help(&self, thread: &mut Thread<'_>) {
+        if thread.caller.is_some() {
+            self.call_help_in_time(thread);
+        }
+    }
+
+    fn call_help_in_time(&self, thread: &mut Thread<'_>) {
         let is_time = |caller: &mut Caller<'_>| {
             let patience = if caller.help.is_near() { LITTLE_PATIENCE } else { PATIENCE };
             caller.since.elapsed() > patience
         };
-        let Some(caller) = worker.caller.take_if(is_time) else { return };
+        let Some(caller) = thread.caller.take_if(is_time) else { return };
         if let Err(error) = caller.help.call() {
             self.fail(DispatchError::Threads(error));
         }
     }
 
     /// Looks whether the dispatch is to stop, before `wave` runs.
-    #[inline]
-    fn look_outside(&self, worker: &mut Worker<'_, E::Worker>, wave: &Wave) -> Result<(), Stopping> {
+    #[inline(always)]
+    pub(super) fn look_outside(&self, tally: &mut Tally, wave: &Wave) -> Result<(), Stopping> {
         if self.stop.load(Relaxed) {
             return Err(Stopping);
         }
         if self.options.cancel.is_some_and(|cancel| cancel.load(Relaxed)) {
             return Err(self.end(Stopper::Cancel, wave));
         }
-        if self.is_late(&mut worker.rounds) {
+        if self.is_late(&mut tally.rounds) {
             return Err(self.end(Stopper::Deadline, wave));
         }
         Ok(())
     }
 
-    /// Whether the deadline has passed. Asking the clock would cost as much as a short wave, so it is not always done.
-    #[inline]
+    /// Whether the deadline has passed, if there is one.
+    #[inline(always)]
     fn is_late(&self, rounds: &mut u32) -> bool {
-        let Some(deadline) = self.options.deadline else { return false };
-        *rounds += 1;
-        if *rounds < CLOCK_PERIOD {
-            return false;
-        }
-        *rounds = 0;
-        Instant::now() >= deadline
+        self.options.deadline.is_some_and(|deadline| has_passed(deadline, rounds))
     }
 
     /// Records who ended the dispatch, and before which instruction of `wave`.
@@ -383,7 +327,7 @@ impl<E: Engine> Job<'_, E> {
 
     /// Records that `trap` stopped `wave`.
     #[cold]
-    fn fail_at(&self, trap: Trap, wave: &Wave) -> Stopping {
+    pub(super) fn fail_at(&self, trap: Trap, wave: &Wave) -> Stopping {
         let fault = Fault::new(trap, wave, &self.launch.kernel.code().name, &self.view, self.target);
         self.fail(DispatchError::Fault(Box::new(fault)))
     }
@@ -395,4 +339,14 @@ impl<E: Engine> Job<'_, E> {
         self.stop.store(true, Relaxed);
         Stopping
     }
+}
+
+/// Whether a deadline has passed. Asking the clock would cost as much as a short wave, so it is not always done.
+fn has_passed(deadline: Instant, rounds: &mut u32) -> bool {
+    *rounds += 1;
+    if *rounds < CLOCK_PERIOD {
+        return false;
+    }
+    *rounds = 0;
+    Instant::now() >= deadline
 }

@@ -15,6 +15,7 @@ mod error;
 mod group;
 mod job;
 mod queue;
+mod turn;
 
 pub(crate) use group::Rooms;
 
@@ -31,7 +32,7 @@ use crate::memory::Memory;
 use crate::order::Order;
 use crate::setup::{Scratch, Setup};
 use crate::wave::LANES;
-use job::{Caller, Job};
+use job::{Caller, Job, LONGEST_SLICE};
 use queue::{Alone, Queue};
 use std::num::NonZero;
 use std::sync::PoisonError;
@@ -129,6 +130,7 @@ pub fn dispatch<E: Engine>(
         hardware,
         launch,
         options,
+        slice: options.slice.min(LONGEST_SLICE),
         setup: &setup,
         target,
         lds: lds::granted(launch.kernarg.lds, target),
@@ -142,7 +144,7 @@ pub fn dispatch<E: Engine>(
         job.work((threads > 1).then_some(Caller { help, since }));
     });
     for group in job.queue.end() {
-        group.withdraw(&hardware.gds);
+        group.waves.withdraw(&hardware.gds);
     }
     let outcome = job.outcome.0.into_inner().unwrap_or_else(PoisonError::into_inner);
     match outcome.error {

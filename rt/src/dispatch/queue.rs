@@ -66,6 +66,13 @@ pub(super) struct Batch {
     lent: bool,
 }
 
+impl Batch {
+    /// The one that is next.
+    pub(super) fn first(&self) -> Option<u64> {
+        self.left.clone().next()
+    }
+}
+
 impl Iterator for Batch {
     type Item = u64;
 
@@ -110,7 +117,7 @@ impl<'a> Queue<'a> {
         let mut line = self.line.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(Hand { group, batch }) = hand {
             line.give_back(batch);
-            if group.is_over() {
+            if group.waves.is_over() {
                 line.spare.push(group);
             } else {
                 line.waiting.push_back(group);
@@ -143,7 +150,7 @@ impl<'a> Queue<'a> {
         let batch = line.take(self.threads)?;
         let group = line.spare.pop().unwrap_or_else(|| {
             let mut group = self.rooms.get();
-            group.fit(line.made, self.waves);
+            group.waves.fit(line.made, self.waves);
             line.made += 1;
             group
         });
@@ -180,7 +187,7 @@ impl Line {
 
     /// The first that can run.
     fn resume(&mut self, events: Events<'_>) -> Option<Choice> {
-        let ready = self.waiting.iter_mut().position(|group| group.wake(events))?;
+        let ready = self.waiting.iter_mut().position(|group| group.waves.wake(events))?;
         let batch = Batch { left: 0..0, lent: false };
         self.waiting.remove(ready).map(|group| Choice::Run(Hand { group, batch }))
     }
@@ -243,21 +250,21 @@ mod tests {
         assert_eq!([first.batch.next(), second.batch.next()], [Some(0), Some(13)]);
         assert!(queue.is_empty());
         // The second waits; what it did not start may not be started before the first thread gives back the rest.
-        second.group.states.set(0, State::Ready);
+        second.group.waves.states.set(0, State::Ready);
         let mut second = exchange(&queue, Some(second)).unwrap();
-        assert!(!second.group.is_over() && second.batch.next().is_none());
+        assert!(!second.group.waves.is_over() && second.batch.next().is_none());
         let mut second = exchange(&queue, Some(second)).unwrap();
-        assert!(!second.group.is_over() && second.batch.next().is_none());
-        first.group.states.set(0, State::Ready);
+        assert!(!second.group.waves.is_over() && second.batch.next().is_none());
+        first.group.waves.states.set(0, State::Ready);
         let mut first = exchange(&queue, Some(first)).unwrap();
         assert!(!queue.is_empty());
         assert_eq!((first.batch.next(), first.batch.next()), (Some(1), None));
         // All that are left, once both are over.
-        second.group.states.take_ready();
+        second.group.waves.states.take_ready();
         let (mut rest, mut hands) = (Vec::new(), vec![second, first]);
         while let Some(hand) = hands.pop() {
             let Some(Hand { mut group, mut batch }) = exchange(&queue, Some(hand)) else { continue };
-            group.states.take_ready();
+            group.waves.states.take_ready();
             rest.extend(batch.by_ref());
             hands.push(Hand { group, batch });
         }
@@ -271,12 +278,12 @@ mod tests {
         for waves in [3, 1, 4] {
             let queue = Queue::new(&rooms, 1, 1, waves, 1);
             let mut hand = exchange(&queue, None).unwrap();
-            assert_eq!((hand.batch.next(), hand.group.waves.len()), (Some(0), waves));
-            assert!(hand.group.is_over());
+            assert_eq!((hand.batch.next(), hand.group.waves.list.len()), (Some(0), waves));
+            assert!(hand.group.waves.is_over());
             assert!(exchange(&queue, Some(hand)).is_none());
             assert!(queue.end().is_empty());
             let kept = rooms.get();
-            assert_eq!(kept.waves.len(), waves);
+            assert_eq!(kept.waves.list.len(), waves);
             rooms.keep([kept]);
         }
     }

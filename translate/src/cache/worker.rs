@@ -1,78 +1,95 @@
 //! A thread's side of the cache, and how waves run.
 //!
-//! **Short waves.** What a wave costs beside its code is mostly what is here, so the next wave that comes where the last
-//! one was takes a few comparisons: nothing has happened to the cache meanwhile, and the code can't be overwritten.
+//! **Short waves.** What a wave costs beside its code is mostly what is here, so what is the same for many is kept from
+//! one to the next ([`Run`]), and the next wave that comes where the last one was takes a few comparisons: the code can't
+//! be overwritten then. Whether anything has happened to the cache meanwhile is asked when a run begins, and when a wave
+//! comes to another place; until then the units that the thread has stay as they are, even if they leave.
 
 use super::{Jit, Place, Resident};
 use crate::AtEnd;
 use crate::access::Site;
 use crate::cfg::decode;
 use crate::compact;
-use crate::jit::{Context, Exit};
+use crate::jit::{Context, Exit, Unit};
 use crate::libcall;
 use crate::lower::Watch;
 use crate::meet;
 use gcnjit_isa::Decoder;
-use gcnjit_rt::{Cause, Engine, Env, RegisterSet, Row, Stop, Trap, Wave};
+use gcnjit_rt::{Cause, Engine, Env, RegisterSet, Row, Runner, Stop, Trap, Wave};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
 /// What a thread keeps: the entries it has been at, and where each access of their units last went. It is for the
 /// thread that makes it, and for one dispatch.
 pub struct Worker {
-    /// The entry that was found last, if its code can't be overwritten: mostly the next wave is there too.
+    /// MXCSR outside of translated code.
+    host: u32,
+    /// What buffer instructions of all units hit last in scratch.
+    scratch: Site,
+    entries: Entries,
+}
+
+impl Default for Worker {
+    fn default() -> Worker {
+        Worker { host: libcall::mxcsr(), scratch: Site::default(), entries: Entries::default() }
+    }
+}
+
+/// The entries that a thread has been at.
+#[derive(Default)]
+struct Entries {
+    /// The one that was taken last, if it is steady: mostly the next wave is there too.
     last: Option<Known>,
     /// What the dispatch says about places.
     machine: u64,
     /// The cache's time when it was found.
     clock: u64,
-    /// MXCSR outside of translated code.
-    host: u32,
     /// Few kernels have more than a handful, so a search from the front beats a map.
-    entries: Vec<Known>,
+    known: Vec<Known>,
     units: Vec<InUse>,
-    /// What buffer instructions of all units hit last in scratch.
-    scratch: Site,
     /// Room for rows of a wave that is compacted.
     rows: Vec<Row>,
-}
-
-impl Default for Worker {
-    fn default() -> Worker {
-        Worker {
-            last: None,
-            machine: 0,
-            clock: 0,
-            host: libcall::mxcsr(),
-            entries: Vec::new(),
-            units: Vec::new(),
-            scratch: Site::default(),
-            rows: Vec::new(),
-        }
-    }
 }
 
 #[derive(Clone, Copy)]
 struct Known {
     place: Place,
-    /// Position in the worker's units.
+    /// Position among the units.
     unit: usize,
     index: u32,
+    /// Whether its code can't be overwritten.
+    steady: bool,
 }
 
 struct InUse {
     resident: Arc<Resident>,
+    /// While the unit is run, the context has them.
     sites: Vec<Site>,
 }
 
-impl Worker {
+impl Entries {
     /// Drops everything if any unit has left the cache.
     fn forget_gone(&mut self) {
         if self.units.iter().any(|used| used.resident.gone.load(Relaxed)) {
-            self.entries.clear();
+            self.known.clear();
             self.last = None;
             self.units.clear();
         }
+    }
+
+    /// Looks whether anything has happened to the cache.
+    #[inline]
+    fn catch_up(&mut self, clock: u64) {
+        if std::mem::replace(&mut self.clock, clock) != clock {
+            self.last = None;
+            self.forget_gone();
+        }
+    }
+
+    /// A steady entry that the thread has been at since anything has happened to the cache.
+    fn recall(&self, place: Place, clock: u64) -> Option<Known> {
+        let is_there = |known: &&Known| known.place == place && known.steady;
+        self.known.iter().find(is_there).filter(|_| self.clock == clock).copied()
     }
 
     /// Adds an entry.
@@ -85,101 +102,195 @@ impl Worker {
             self.units.push(InUse { resident, sites });
             self.units.len() - 1
         });
-        let known = Known { place, unit, index };
-        self.entries.push(known);
+        let steady = self.units[unit].resident.watched.is_empty();
+        let known = Known { place, unit, index, steady };
+        self.known.push(known);
         known
     }
-}
 
-impl Jit {
-    /// The entry that the wave is at: the position of its unit, and its index there.
-    #[inline]
-    fn entry(&self, worker: &mut Worker, wave: &Wave, env: &Env<'_>) -> Result<(usize, u32), Box<Trap>> {
-        debug_assert!(worker.entries.is_empty() || worker.machine == Place::machine(env), "another dispatch");
-        let place = Place::new(wave.pc, wave.mode, worker.machine);
-        match &worker.last {
-            Some(Known { place: last, unit, index }) if *last == place && worker.clock == self.clock.load(Acquire) => {
-                Ok((*unit, *index))
-            }
-            _ => self.other_entry(worker, wave, env).map(|known| (known.unit, known.index)),
-        }
-    }
-
-    /// The same for one that need not be where the last wave was, or whose code may be overwritten.
-    #[inline(never)]
-    fn other_entry(&self, worker: &mut Worker, wave: &Wave, env: &Env<'_>) -> Result<Known, Box<Trap>> {
-        worker.machine = Place::machine(env);
-        let clock = self.clock.load(Acquire);
-        if std::mem::replace(&mut worker.clock, clock) != clock {
-            worker.forget_gone();
-        }
-        let place = Place::new(wave.pc, wave.mode, worker.machine);
-        let mut known = worker.entries.iter().find(|known| known.place == place).copied();
+    /// The entry that the wave is at.
+    fn find(&mut self, jit: &Jit, wave: &Wave, env: &Env<'_>) -> Result<Known, Box<Trap>> {
+        debug_assert!(self.known.is_empty() || self.machine == Place::machine(env), "another dispatch");
+        self.machine = Place::machine(env);
+        self.last = None;
+        self.catch_up(jit.clock.load(Acquire));
+        let place = Place::new(wave.pc, wave.mode, self.machine);
+        let mut known = self.known.iter().find(|known| known.place == place).copied();
         if let Some(Known { unit, .. }) = known {
-            let resident = &worker.units[unit].resident;
+            let resident = &self.units[unit].resident;
             if !resident.is_current(env.memory) {
-                self.overwritten(&mut self.lock(), resident);
-                worker.forget_gone();
+                jit.overwritten(&mut jit.lock(), resident);
+                self.forget_gone();
                 known = None;
             }
         }
         let known = match known {
             Some(known) => known,
-            None => worker.remember(place, self.unit(env, wave)?),
+            None => self.remember(place, jit.unit(env, wave)?),
         };
-        let resident = &worker.units[known.unit].resident;
-        resident.touch(self.clock.load(Relaxed));
-        worker.last = resident.watched.is_empty().then_some(known);
+        self.units[known.unit].resident.touch(jit.clock.load(Relaxed));
         Ok(known)
     }
-}
 
-impl Jit {
-    /// The entry of the compacted form of a loop of one of the worker's units, if it has one where the wave is.
-    fn compacted_entry(
-        &self,
-        worker: &mut Worker,
-        unit: usize,
+    /// The entry of the compacted form of the loop of a unit at which the wave is; `None` if it has none, or is of code
+    /// that may be overwritten, which would not be looked at often enough.
+    fn find_compacted(
+        &mut self,
+        jit: &Jit,
+        of: &Resident,
         wave: &Wave,
         env: &Env<'_>,
     ) -> Result<Option<Known>, Box<Trap>> {
-        let place = Place::new(wave.pc, wave.mode, worker.machine).compacted();
-        if let Some(known) = worker.entries.iter().find(|known| known.place == place) {
+        let place = Place::new(wave.pc, wave.mode, self.machine).compacted();
+        if let Some(known) = self.known.iter().find(|known| known.place == place) {
             return Ok(Some(*known));
         }
-        let resident = &worker.units[unit].resident;
-        let head = &resident.unit.blocks[resident.unit.entries[&wave.pc] as usize];
-        let Watch::Few(of) = &head.watch else { return Ok(None) };
-        // What may be overwritten is not looked at often enough.
-        if !resident.watched.is_empty() {
+        let head = &of.unit.blocks[of.unit.entries[&wave.pc] as usize];
+        let Watch::Few(found) = &head.watch else { return Ok(None) };
+        if !of.watched.is_empty() {
             return Ok(None);
         }
-        let resident = self.compacted(env, place, &resident.unit, of)?;
-        Ok(Some(worker.remember(place, resident)))
+        let resident = jit.compacted(env, place, &of.unit, found)?;
+        Ok(Some(self.remember(place, resident)))
+    }
+}
+
+/// Waves of a dispatch that run one after the other in one environment. What each of them asks for stands here, a load
+/// away, and not where it is kept.
+struct Run<'a> {
+    jit: &'a Jit,
+    entries: &'a mut Entries,
+    context: Context<'a>,
+    /// What the dispatch says about places, and about how long waves run.
+    machine: u64,
+    slice: u64,
+    /// The entry that was taken last, if it is steady.
+    last: Option<Known>,
+    /// The unit that was run last: the context has its sites.
+    current: Option<Current>,
+}
+
+struct Current {
+    /// Position among the units.
+    unit: usize,
+    resident: Arc<Resident>,
+}
+
+impl<'a> Run<'a> {
+    #[inline]
+    fn new(jit: &'a Jit, worker: &'a mut Worker, env: &'a Env<'a>) -> Run<'a> {
+        let Worker { host, scratch, entries } = worker;
+        entries.catch_up(jit.clock.load(Acquire));
+        let context = Context::new(0, env, Vec::new(), scratch, *host);
+        let (machine, slice, last) = (entries.machine, env.slice, entries.last);
+        let mut run = Run { jit, entries, context, machine, slice, last, current: None };
+        if let Some(known) = last {
+            run.change_unit(Some(known.unit));
+        }
+        run
     }
 
-    /// Goes on with the loop of a unit that a wave is at and has few lanes left for, in compacted form. `None` if the wave
-    /// goes on at its PC.
+    /// Gives the sites of the current unit back, and takes those of another.
+    fn change_unit(&mut self, to: Option<usize>) {
+        let units = &mut self.entries.units;
+        let sites = to.map_or_else(Vec::new, |unit| std::mem::take(&mut units[unit].sites));
+        let sites = self.context.exchange_sites(sites);
+        if let Some(Current { unit, .. }) = self.current.take() {
+            units[unit].sites = sites;
+        }
+        self.current = to.map(|unit| Current { unit, resident: units[unit].resident.clone() });
+    }
+
+    /// Finds the entry of a wave that is not where the last one was, or whose code may be overwritten.
     #[inline(never)]
-    fn run_compacted(
-        &self,
-        worker: &mut Worker,
-        unit: usize,
-        wave: &mut Wave,
-        env: &Env<'_>,
-        limit: u64,
-    ) -> Result<Option<Stop>, Box<Trap>> {
-        let Some(known) = self.compacted_entry(worker, unit, wave, env)? else { return Ok(None) };
-        let Worker { units, scratch, host, rows, .. } = worker;
-        let InUse { resident, sites } = &mut units[known.unit];
+    fn enter(&mut self, wave: &Wave) -> Result<Known, Box<Trap>> {
+        let place = Place::new(wave.pc, wave.mode, self.machine);
+        let known = match self.entries.recall(place, self.jit.clock.load(Acquire)) {
+            Some(known) => known,
+            None => {
+                // Units may be dropped, others become known; if there is no entry, there is no current unit either.
+                self.last = None;
+                self.change_unit(None);
+                let known = self.entries.find(self.jit, wave, self.context.env)?;
+                self.machine = self.entries.machine;
+                known
+            }
+        };
+        if self.current.as_ref().is_none_or(|current| current.unit != known.unit) {
+            self.change_unit(Some(known.unit));
+        }
+        self.last = Some(known).filter(|known| known.steady);
+        Ok(known)
+    }
+
+    /// The entry that the wave is at: its unit, which is the current one, and its index there.
+    #[inline(always)]
+    fn entry(&mut self, wave: &Wave) -> Result<(&Unit, &mut Context<'a>, u32), Box<Trap>> {
+        let place = Place::new(wave.pc, wave.mode, self.machine);
+        let index = match &self.last {
+            Some(last) if last.place == place => last.index,
+            _ => self.enter(wave)?.index,
+        };
+        let current = self.current.as_ref().expect("an entry's unit is the current one");
+        Ok((&current.resident.unit, &mut self.context, index))
+    }
+
+    /// Goes on with a loop of the current unit that the wave is at and has few lanes left for, in compacted form. `None` if
+    /// the wave goes on at its PC.
+    #[inline(never)]
+    fn run_compacted(&mut self, wave: &mut Wave) -> Result<Option<Stop>, Box<Trap>> {
+        let whole = self.current.as_ref().expect("it has just been run").resident.clone();
+        let found = self.entries.find_compacted(self.jit, &whole, wave, self.context.env)?;
+        let Some(Known { unit, index, .. }) = found else { return Ok(None) };
+        self.last = None;
+        self.change_unit(Some(unit));
+        let resident = &self.current.as_ref().expect("it is the current one now").resident;
+        resident.touch(self.jit.clock.load(Relaxed));
         let Some(compaction) = &resident.unit.compaction else { return Ok(None) };
         let Some(lanes) = compaction.lanes(wave) else { return Ok(None) };
-        compaction.begin(wave, lanes, rows);
-        let mut context = Context::new(wave, limit, env, sites, scratch, *host);
-        let exit = resident.unit.run(wave, &mut context, known.index);
-        context.bad = context.bad.map(|bad| compact::outside(bad, wave));
-        compaction.end(wave, rows);
-        outcome(exit, &context, wave)
+        compaction.begin(wave, lanes, &mut self.entries.rows);
+        let exit = resident.unit.run(wave, &mut self.context, index);
+        self.context.bad = self.context.bad.map(|bad| compact::outside(bad, wave));
+        compaction.end(wave, &mut self.entries.rows);
+        self.context.few_since = wave.executed;
+        outcome(exit, &self.context, wave)
+    }
+}
+
+impl Drop for Run<'_> {
+    fn drop(&mut self) {
+        self.change_unit(None);
+        self.entries.last = self.last;
+    }
+}
+
+impl Runner for Run<'_> {
+    #[inline(always)]
+    fn run(&mut self, wave: &mut Wave) -> Result<Stop, Box<Trap>> {
+        let limit = wave.executed.saturating_add(self.slice);
+        self.context.limit = limit;
+        self.context.few_since = wave.executed;
+        loop {
+            let (unit, context, index) = self.entry(wave)?;
+            let exit = unit.run(wave, context, index);
+            // By comparisons, not through a table: nearly all come back for one of these.
+            if exit == Exit::End {
+                return Ok(Stop::End);
+            }
+            if exit == Exit::Barrier {
+                return Ok(Stop::Barrier);
+            }
+            let stop = match exit {
+                Exit::Compact => self.run_compacted(wave)?,
+                _ => outcome(exit, &self.context, wave)?,
+            };
+            if let Some(stop) = stop {
+                return Ok(stop);
+            }
+            if wave.executed >= limit {
+                return Ok(Stop::Yield);
+            }
+        }
     }
 }
 
@@ -195,37 +306,18 @@ impl Engine for Jit {
             return RegisterSet::ALL;
         }
         // What there is no entry for will be a fault in `run`.
-        let known = self.entry(worker, wave, env);
-        known.map_or(RegisterSet::ALL, |(unit, index)| worker.units[unit].resident.read_first(index))
+        let entries = &mut worker.entries;
+        let known = entries.find(self, wave, env);
+        known.map_or(RegisterSet::ALL, |known| entries.units[known.unit].resident.read_first(known.index))
     }
 
-    #[inline(always)]
     fn run(&self, worker: &mut Worker, wave: &mut Wave, env: &Env<'_>) -> Result<Stop, Box<Trap>> {
-        let limit = wave.executed.saturating_add(env.slice);
-        loop {
-            let (unit, index) = self.entry(worker, wave, env)?;
-            let Worker { units, scratch, host, .. } = worker;
-            let InUse { resident, sites } = &mut units[unit];
-            let mut context = Context::new(wave, limit, env, sites, scratch, *host);
-            let exit = resident.unit.run(wave, &mut context, index);
-            // By comparisons, not through a table: nearly all come back for one of these.
-            if exit == Exit::End {
-                return Ok(Stop::End);
-            }
-            if exit == Exit::Barrier {
-                return Ok(Stop::Barrier);
-            }
-            let stop = match exit {
-                Exit::Compact => self.run_compacted(worker, unit, wave, env, limit)?,
-                _ => outcome(exit, &context, wave)?,
-            };
-            if let Some(stop) = stop {
-                return Ok(stop);
-            }
-            if wave.executed >= limit {
-                return Ok(Stop::Yield);
-            }
-        }
+        Run::new(self, worker, env).run(wave)
+    }
+
+    #[inline]
+    fn runner<'a>(&'a self, worker: &'a mut Worker, env: &'a Env<'a>) -> impl Runner + 'a {
+        Run::new(self, worker, env)
     }
 }
 
