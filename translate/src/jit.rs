@@ -1,11 +1,11 @@
 //! Units of host code, and running waves in them.
 //!
 //! A [`Unit`] is one host function for all blocks that are reachable from an entry by direct jumps, under one MODE.
-//! Its memory is written before it is made executable and never after.
 
 use crate::access::{Bad, Site};
 use crate::compact::Compaction;
 use crate::fenv;
+use crate::host::Host;
 use crate::lane::Fenv;
 use crate::libcall;
 use crate::lower::{self, Counts, Planned, Shaping, Waves};
@@ -14,10 +14,7 @@ use crate::wide;
 use cranelift_codegen as codegen;
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
-use cranelift_codegen::{Final, MachSrcLoc};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
-use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{Module, ModuleError, default_libcall_names};
 use gcnjit_rt::{Env, Mode, Trap, Wave};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -143,38 +140,20 @@ pub struct Unit {
     pub counts: Counts,
     /// How long that took.
     pub stages: Stages,
-    /// Where the host code of instructions is, by start.
-    pub places: Vec<Place>,
     /// The function in CLIF, as it was compiled; empty without debug assertions.
     pub clif: String,
-    code_size: usize,
+    host: Host,
     entry: Entry,
     /// The environment its blocks start and end in.
     mxcsr: u32,
-    module: Option<JITModule>,
     /// Its segments, which the function calls.
     wide: Option<wide::Code>,
     /// What is moved together and back around it, if it is compacted.
     pub compaction: Option<Compaction>,
 }
 
-// SAFETY: the module is touched again only when the unit is dropped, by its last owner; until then the code is
-// immutable, and blocks and accesses are plain data.
-unsafe impl Send for Unit {}
-// SAFETY: as above.
-unsafe impl Sync for Unit {}
-
-impl Drop for Unit {
-    fn drop(&mut self) {
-        if let Some(module) = self.module.take() {
-            // SAFETY: the last owner of the unit is gone, so nobody runs or will run the code.
-            unsafe { module.free_memory() };
-        }
-    }
-}
-
 /// The host instruction set with the settings translated code needs.
-fn host() -> &'static OwnedTargetIsa {
+pub(crate) fn host() -> &'static OwnedTargetIsa {
     static HOST: OnceLock<OwnedTargetIsa> = OnceLock::new();
     HOST.get_or_init(host_isa)
 }
@@ -247,66 +226,21 @@ pub fn compile(
     };
     let waves = if compaction.is_some() { Waves::Compacted } else { Waves::Whole };
     let wide = timed(&mut stages.assemble, || segments(&blocks, waves)).map_err(|error| refused(error.to_string()))?;
-    let host = WORKSHOP.with_borrow_mut(|workshop| {
+    let (host, counts, clif) = WORKSHOP.with_borrow_mut(|workshop| {
         let counts = timed(&mut stages.lower, || workshop.build(&blocks, mode, shaping, wide.as_ref()));
-        timed(&mut stages.compile, || Host::compile(&mut workshop.context, counts, lower::base(&blocks)))
+        let context = &mut workshop.context;
+        let clif = if cfg!(debug_assertions) { context.func.display().to_string() } else { String::new() };
+        let base = lower::base(&blocks);
+        (timed(&mut stages.compile, || Host::compile(context, base, wide.is_some())), counts, clif)
     });
-    let Host { module, address, code_size, places, clif, counts } = host.map_err(|error| refused(error.to_string()))?;
+    let host = host.map_err(|error| refused(error.to_string()))?;
     // SAFETY: the function was just compiled with this signature and calling convention.
-    let entry = unsafe { std::mem::transmute::<*const u8, Entry>(address) };
+    let entry = unsafe { std::mem::transmute::<*const u8, Entry>(host.address()) };
     let entries = blocks.iter().enumerate().map(|(i, planned)| (planned.block.pc, i as u32)).collect();
     let accesses = blocks.iter().map(|planned| planned.block.accesses.len()).sum();
     let guest = blocks.iter().map(|planned| planned.block.pc..planned.block.end).collect();
-    let module = Some(module);
     let mxcsr = fenv::mxcsr(mode, Fenv::F32);
-    Ok(Unit {
-        mode,
-        mxcsr,
-        blocks,
-        entries,
-        accesses,
-        guest,
-        counts,
-        stages,
-        places,
-        clif,
-        code_size,
-        entry,
-        module,
-        wide,
-        compaction,
-    })
-}
-
-/// A compiled function.
-struct Host {
-    module: JITModule,
-    address: *const u8,
-    code_size: usize,
-    places: Vec<Place>,
-    clif: String,
-    counts: Counts,
-}
-
-impl Host {
-    /// Compiles the function in `context`, whose source locations count from `base`.
-    fn compile(context: &mut codegen::Context, counts: Counts, base: u64) -> Result<Host, Box<ModuleError>> {
-        let mut module = JITModule::new(JITBuilder::with_isa(host().clone(), default_libcall_names()));
-        let clif = if cfg!(debug_assertions) { context.func.display().to_string() } else { String::new() };
-        let function = module.declare_anonymous_function(&context.func.signature)?;
-        module.define_function(function, context)?;
-        module.finalize_definitions()?;
-        let buffer = &context.compiled_code().expect("it was just compiled").buffer;
-        let located = buffer.get_srclocs_sorted().iter().filter(|place| !place.loc.is_default());
-        let place = |place: &MachSrcLoc<Final>| Place {
-            start: place.start,
-            end: place.end,
-            pc: base + u64::from(place.loc.bits()),
-        };
-        let (code_size, places) = (buffer.data().len(), located.map(place).collect());
-        let address = module.get_finalized_function(function);
-        Ok(Host { module, address, code_size, places, clif, counts })
-    }
+    Ok(Unit { mode, mxcsr, blocks, entries, accesses, guest, counts, stages, clif, host, entry, wide, compaction })
 }
 
 impl Unit {
@@ -322,9 +256,12 @@ impl Unit {
 
     /// The host code of its function.
     pub fn code(&self) -> &[u8] {
-        // SAFETY: the function's code begins at its entry and is as long as it was when it was compiled; it stays
-        // mapped and unchanged while the unit lives.
-        unsafe { std::slice::from_raw_parts(self.entry as *const u8, self.code_size) }
+        self.host.code()
+    }
+
+    /// Where the host code of instructions is, by start.
+    pub fn places(&self) -> &[Place] {
+        &self.host.places
     }
 
     /// Runs `wave` from block `index` until it leaves the unit.

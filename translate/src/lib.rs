@@ -2,15 +2,17 @@
 //!
 //! [`Jit`] is the executor. [`translate`] reads as the stages do: blocks are found ([`mod@cfg`]), built into lane IR
 //! ([`build`], the twins of the interpreter's functions), planned into segments ([`pass`]), lowered and compiled
-//! ([`lower`], [`jit`]). Only `lower` and `jit` know Cranelift.
+//! ([`lower`], [`jit`]). Only `lower`, `jit` and the compilers behind it (`host`, `baseline`) know Cranelift.
 
 pub mod access;
+mod baseline;
 pub mod build;
 pub mod cache;
 pub mod cfg;
 pub mod compact;
 pub mod defect;
 pub mod fenv;
+mod host;
 pub mod jit;
 pub mod lane;
 pub mod libcall;

@@ -135,8 +135,8 @@ impl Page<'_> {
 
     /// The unit's function, then its segments where they are functions of their own.
     fn host(&mut self, unit: &Unit) {
-        let places = |at: u32| unit.places.iter().find(|place| (place.start..place.end).contains(&at));
-        let starts: Vec<u32> = unit.places.iter().map(|place| place.start).collect();
+        let places = |at: u32| unit.places().iter().find(|place| (place.start..place.end).contains(&at));
+        let starts: Vec<u32> = unit.places().iter().map(|place| place.start).collect();
         let lines = disassemble(unit.code(), 0, unit.code().len(), &starts);
         for (at, text) in lines {
             if let Some(place) = places(at) {

@@ -101,7 +101,8 @@ impl Lower<'_, '_> {
         let exec = self.load_mask(reg::EXEC);
         let compacted = offset_of!(Wave, compacted) as i32;
         let lanes = self.fb.ins().load(I64, MemFlagsData::trusted(), self.wave, compacted);
-        let others = self.fb.ins().band_not(exec, lanes);
+        let absent = self.fb.ins().bxor_imm_s(lanes, -1);
+        let others = self.fb.ins().band(exec, absent);
         self.leave_if(others, self.block.pc, Exit::Jump);
     }
 

@@ -67,7 +67,7 @@ pub(crate) fn record(unit: &Unit, program: &Program) {
 fn symbols<'a>(unit: &'a Unit, program: &Program) -> Vec<Symbol<'a>> {
     let block = |pc: u64| unit.guest.iter().find(|block| block.contains(&pc)).map_or(pc, |block| block.start);
     let mut starts: Vec<(usize, Option<u64>)> = vec![(0, None)];
-    for place in &unit.places {
+    for place in unit.places() {
         let block = Some(block(place.pc));
         if starts[starts.len() - 1].1 != block {
             starts.push((place.start as usize, block));
