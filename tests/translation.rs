@@ -12,7 +12,7 @@ use gcnjit_interp::Interpreter;
 use gcnjit_translate::{Jit, wide};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
-use support::{Launch, code_object, kernels_dir};
+use support::{Launch, code_object, kernel_names, kernels_dir};
 
 fn open(device: &Device, name: &str) -> Kernel {
     Module::open(device, code_object(name, "gfx900")).unwrap().kernel(name).unwrap()
@@ -98,6 +98,17 @@ fn a_loop_with_few_lanes_left_is_translated_for_these() {
     };
     assert_eq!(compacted("vm"), usize::from(wide::is_available()));
     assert_eq!(compacted("saxpy"), 0);
+}
+
+#[test]
+fn the_baseline_compiler_has_all_that_kernels_need() {
+    let device = Device::with_threads(1).unwrap();
+    for name in kernel_names() {
+        let kernel = open(&device, &name);
+        run(&device, &kernel);
+        let stats = kernel.module().translated();
+        assert_eq!(stats.baseline, if wide::is_available() { stats.translated } else { 0 }, "{name}");
+    }
 }
 
 #[test]

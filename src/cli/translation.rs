@@ -25,6 +25,7 @@ pub fn json(stats: &JitStats) -> Value {
     json!({
         "units": stats.translated,
         "compacted": stats.compacted,
+        "baseline": stats.baseline,
         "blocks": stats.blocks,
         "instructions": stats.instructions,
         "segments": stats.counts.segments,
@@ -49,8 +50,9 @@ pub fn text(stats: &JitStats) -> String {
     let mut line = |name: &str, value: String| {
         let _ = writeln!(text, "  {name:<9} {value}");
     };
-    let JitStats { translated, compacted, blocks, instructions, .. } = stats;
-    line("units", format!("{translated} of {blocks} blocks, {instructions} instructions; {compacted} for few lanes"));
+    let JitStats { translated, compacted, baseline, blocks, instructions, .. } = stats;
+    line("units", format!("{translated} of {blocks} blocks, {instructions} instructions"));
+    line("of these", format!("{compacted} for few lanes, {baseline} by the baseline compiler"));
     line("segments", format!("{} as {} loops", stats.counts.segments, stats.counts.versions));
     let calls = stats.counts.libcalls.iter().map(|(name, count)| format!("{name} {count}"));
     line("libcalls", calls.collect::<Vec<_>>().join(", "));

@@ -101,6 +101,11 @@ impl Host {
         Ok(Host { address, size, places, memory: Memory::Module(Some(Box::new(module))) })
     }
 
+    /// Whether the baseline compiler has made it.
+    pub fn is_baseline(&self) -> bool {
+        matches!(self.memory, Memory::Mapping { .. })
+    }
+
     /// Its first instruction.
     pub fn address(&self) -> *const u8 {
         self.address

@@ -244,6 +244,11 @@ pub fn compile(
 }
 
 impl Unit {
+    /// Whether its function is the baseline compiler's.
+    pub fn is_baseline(&self) -> bool {
+        self.host.is_baseline()
+    }
+
     /// Bytes of host code.
     pub fn code_bytes(&self) -> usize {
         self.code().len() + self.wide.as_ref().map_or(0, wide::Code::size)

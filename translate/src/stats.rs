@@ -60,6 +60,8 @@ pub struct JitStats {
     pub translated: usize,
     /// Those that are loops in compacted form, for few lanes.
     pub compacted: usize,
+    /// Those whose function the baseline compiler has made.
+    pub baseline: usize,
     /// Guest blocks in them.
     pub blocks: usize,
     /// Guest instructions in them.
@@ -84,6 +86,7 @@ impl JitStats {
     /// Counts a unit that was just translated.
     pub(crate) fn add(&mut self, unit: &crate::jit::Unit) {
         self.translated += 1;
+        self.baseline += usize::from(unit.is_baseline());
         self.compacted += usize::from(unit.compaction.is_some());
         self.blocks += unit.blocks.len();
         self.instructions += unit.blocks.iter().map(|planned| planned.block.instructions as usize).sum::<usize>();

@@ -16,6 +16,7 @@ use crate::wave::Wave;
 /// How many slices a wave may use before its work-group gives way for the first time. Most work-groups are over by then
 /// and never leave the cache.
 const FIRST_TURN: u64 = 8;
+
 /// Room for a work-group, what runs waves in it, and the thread that does.
 pub(super) struct Turn<'t, 'a, E, R> {
     pub(super) job: &'t Job<'a, E>,
