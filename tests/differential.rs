@@ -248,7 +248,7 @@ fn run_program(bench: &Bench, target: Target, program: &Program, wave: &Wave) ->
     }
     let guest = gcnjit_translate::cfg::GuestBlock { instructions: program.clone() };
     let machine = Machine { target, registers: RegisterFile::ALL, exceptions: false, at_end: AtEnd::Registers };
-    let unit = gcnjit_translate::translate_block(&guest, machine, wave.mode).ok()?;
+    let unit = gcnjit_translate::translate_block(guest, machine, wave.mode).ok()?;
     let view = bench.memory.view();
     let env = bench.env(machine, &view);
     let (mut expected, mut got, mut buffers) = (wave.clone(), wave.clone(), Buffers::default());

@@ -6,10 +6,12 @@ mod support;
 use gcnjit::isa::asm;
 use gcnjit::rt::code_object::{Slot, UserSgpr};
 use gcnjit::rt::kernarg::layout;
-use gcnjit::rt::{self, Env, Geometry, Hardware, Loaded, Memory, Options, Runner, Stop, Trap, Value, Wave};
+use gcnjit::rt::{self, Env, Geometry, Hardware, Loaded, Memory, Mode, Options, Runner, Stop, Trap, Value, Wave};
 use gcnjit::{Arg, Buffer, Device, Kernel, Module, RawCode, Target};
 use gcnjit_interp::Interpreter;
-use gcnjit_translate::{Jit, wide};
+use gcnjit_translate::lower::Watch;
+use gcnjit_translate::pass::strides::Start;
+use gcnjit_translate::{AtEnd, Jit, Machine, translate, wide};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use support::{Launch, code_object, kernel_names, kernels_dir};
@@ -98,6 +100,28 @@ fn a_loop_with_few_lanes_left_is_translated_for_these() {
     };
     assert_eq!(compacted("vm"), usize::from(wide::is_available()));
     assert_eq!(compacted("saxpy"), 0);
+}
+
+/// Guest code may nest loops as deep as it likes; the ones that are looked at have an end.
+#[test]
+fn loops_of_too_many_blocks_are_not_looked_at() {
+    const DEEP: usize = 300;
+    let back = |depth: usize| format!("s_cbranch_scc1 {}\n", 0x1_0000 - 2 * depth);
+    let text: String = std::iter::repeat_n("s_and_b64 exec, exec, vcc\n".to_owned(), DEEP)
+        .chain((1..=DEEP).map(back))
+        .chain(["s_endpgm".to_owned()])
+        .collect();
+    let memory = Memory::new().unwrap();
+    let kernel = bare(&memory, &text, false);
+    let machine =
+        Machine { target: Target::Gfx900, registers: rt::RegisterFile::ALL, exceptions: false, at_end: AtEnd::Nothing };
+    let unit = translate(&memory.view(), machine, &Start::unknown(kernel.entry()), Mode(0)).unwrap();
+    let loops = unit.blocks.iter().filter_map(|planned| match &planned.watch {
+        Watch::Few(found) => Some(found.blocks.len()),
+        _ => None,
+    });
+    let expected: Vec<usize> = (1..=DEEP).rev().map(|depth| 2 * depth - 1).filter(|blocks| *blocks <= 256).collect();
+    assert_eq!(loops.collect::<Vec<_>>(), if wide::is_available() { expected } else { Vec::new() });
 }
 
 #[test]

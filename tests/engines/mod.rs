@@ -66,7 +66,7 @@ fn sources(inst: &Inst, wave: &Wave, lane: usize) -> String {
 /// Translates the one instruction, at `pc`.
 pub fn one(pc: u64, machine: Machine, inst: &Inst, mode: Mode) -> Result<Unit, Box<Trap>> {
     let guest = gcnjit_translate::cfg::GuestBlock { instructions: vec![(pc, *inst)] };
-    gcnjit_translate::translate_block(&guest, machine, mode)
+    gcnjit_translate::translate_block(guest, machine, mode)
 }
 
 /// A number from the environment.

@@ -79,7 +79,7 @@ impl Machine {
 pub fn translate(view: &View, machine: Machine, start: &Start, mode: Mode) -> Result<jit::Unit, Box<Trap>> {
     let mut stages = Stages::default();
     let guest = timed(&mut stages.decode, || cfg::blocks(view, machine, start.pc()))?;
-    let planned = plan(&guest, machine, mode, start, &mut stages)?;
+    let planned = plan(guest, machine, mode, start, &mut stages)?;
     jit::compile(planned, None, mode, Shaping::default(), stages)
 }
 
@@ -89,12 +89,12 @@ pub fn translate(view: &View, machine: Machine, start: &Start, mode: Mode) -> Re
 /// [`Trap::Host`] if the host's code generator refuses.
 pub fn translate_compacted(unit: &jit::Unit, of: &Loop, machine: Machine) -> Result<jit::Unit, Box<Trap>> {
     let (mut stages, mode) = (Stages::default(), unit.mode);
-    let guest = timed(&mut stages.decode, || pass::compact::cut(of, |block| &unit.blocks[block].block));
+    let guest = timed(&mut stages.decode, || pass::compact::cut(of, &unit.blocks));
     let blocks = build(&guest, machine, mode, &mut stages)?;
     let compaction = Compaction::new(of, &blocks);
     let planned = timed(&mut stages.plan, || {
         let watches = pass::compact::others(&blocks);
-        plan_blocks(blocks, machine, mode, None, watches)
+        plan_blocks(guest, blocks, machine, mode, None, watches)
     });
     jit::compile(planned, Some(compaction), mode, Shaping::default(), stages)
 }
@@ -103,10 +103,10 @@ pub fn translate_compacted(unit: &jit::Unit, of: &Loop, machine: Machine) -> Res
 ///
 /// # Errors
 /// [`Trap::Unimplemented`] for any instruction in the block.
-pub fn translate_block(guest: &cfg::GuestBlock, machine: Machine, mode: Mode) -> Result<jit::Unit, Box<Trap>> {
+pub fn translate_block(guest: cfg::GuestBlock, machine: Machine, mode: Mode) -> Result<jit::Unit, Box<Trap>> {
     let mut stages = Stages::default();
     let start = Start::unknown(guest.start());
-    let planned = plan(std::slice::from_ref(guest), machine, mode, &start, &mut stages)?;
+    let planned = plan(vec![guest], machine, mode, &start, &mut stages)?;
     jit::compile(planned, None, mode, Shaping::default(), stages)
 }
 
@@ -135,23 +135,23 @@ fn build(
 }
 
 fn plan(
-    guest: &[cfg::GuestBlock],
+    guest: Vec<cfg::GuestBlock>,
     machine: Machine,
     mode: Mode,
     start: &Start,
     stages: &mut Stages,
 ) -> Result<Vec<Planned>, Box<Trap>> {
-    let blocks = build(guest, machine, mode, stages)?;
+    let blocks = build(&guest, machine, mode, stages)?;
     Ok(timed(&mut stages.plan, || {
         let guesses = wide::is_available().then(|| Guesses::of(&blocks, start));
-        let watches =
-            guesses.as_ref().map_or_else(Vec::new, |guesses| pass::compact::few(&blocks, guest, &guesses.exec));
-        plan_blocks(blocks, machine, mode, guesses, watches)
+        let watches = guesses.as_ref().map_or_else(Vec::new, |guesses| pass::compact::few(&blocks, &guesses.exec));
+        plan_blocks(guest, blocks, machine, mode, guesses, watches)
     }))
 }
 
 /// Plans blocks. Of those behind the end of `watches` nothing is looked at.
 fn plan_blocks(
+    guest: Vec<cfg::GuestBlock>,
     blocks: Vec<Block>,
     machine: Machine,
     mode: Mode,
@@ -160,13 +160,14 @@ fn plan_blocks(
 ) -> Vec<Planned> {
     let needs = pass::registers::needed(&blocks, machine.at_end);
     let watches = watches.into_iter().chain(std::iter::repeat_with(|| Watch::Nothing));
-    let planned = blocks.into_iter().zip(needs).zip(watches).enumerate().map(|(i, ((block, needs), watch))| {
+    let code = guest.into_iter().zip(blocks);
+    let planned = code.zip(needs).zip(watches).enumerate().map(|(i, (((guest, block), needs), watch))| {
         let plan = pass::segment::plan(&block, &needs.nodes, mode);
         let fuse = |guesses: &Guesses| {
             pass::fuse::parts(&block, &plan, mode, needs.exit, &guesses.strides[i], &guesses.exec[i])
         };
         let parts = guesses.as_ref().map_or_else(Vec::new, fuse);
-        Planned { block, plan, parts, watch }
+        Planned { guest, block, plan, parts, watch }
     });
     planned.collect()
 }

@@ -1,7 +1,6 @@
 //! What becomes of a kernel, as text: its lane IR, its CLIF or its host code, each between the guest instructions that
 //! it was made for.
 
-use crate::cfg::GuestBlock;
 use crate::jit::{self, Unit};
 use crate::lane::{Block, Op, Value};
 use crate::lower::{Planned, Shaping, Waves};
@@ -42,7 +41,7 @@ pub fn listing(
     let instructions = guest.iter().flat_map(|block| &block.instructions);
     let text = instructions.map(|(pc, inst)| (*pc, disas::text(inst, machine.target))).collect();
     let mut page = Page { program, instructions: text, shown: None, text: String::new() };
-    let planned = plan(&guest, machine, mode, &Start::of_kernel(entry), &mut stages)?;
+    let planned = plan(guest, machine, mode, &Start::of_kernel(entry), &mut stages)?;
     match form {
         Form::Lane => planned.iter().for_each(|planned| page.lane(planned)),
         Form::Clif => page.clif(&planned, mode).map_err(|what| Box::new(Trap::Host { pc: entry, what }))?,
@@ -55,12 +54,13 @@ pub fn listing(
     Ok(page.text)
 }
 
-/// The host code of a block's unit; empty where there is no disassembler for it.
-pub(crate) fn host_code(unit: &Unit, guest: &GuestBlock, target: Target) -> String {
+/// The host code of a unit; empty where there is no disassembler for it.
+pub(crate) fn host_code(unit: &Unit, target: Target) -> String {
     if !cfg!(target_arch = "x86_64") {
         return String::new();
     }
-    let instructions = guest.instructions.iter().map(|(pc, inst)| (*pc, disas::text(inst, target))).collect();
+    let guest = unit.blocks.iter().flat_map(|planned| &planned.guest.instructions);
+    let instructions = guest.map(|(pc, inst)| (*pc, disas::text(inst, target))).collect();
     let mut page = Page { program: &Program::default(), instructions, shown: None, text: String::new() };
     page.host(unit);
     page.text

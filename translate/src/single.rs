@@ -14,7 +14,6 @@ use gcnjit_rt::{Env, Mode, Stop, Trap, View, Wave};
 /// A unit of one block, with what a thread keeps for it.
 pub struct Single {
     unit: Unit,
-    guest: GuestBlock,
     target: Target,
     sites: Vec<Site>,
     scratch: Site,
@@ -26,10 +25,9 @@ impl Single {
     /// # Errors
     /// As [`translate_block`].
     pub fn new(guest: &GuestBlock, machine: Machine, mode: Mode) -> Result<Single, Box<Trap>> {
-        let unit = translate_block(guest, machine, Mode(mode.0 & MODE_KEY))?;
+        let unit = translate_block(guest.clone(), machine, Mode(mode.0 & MODE_KEY))?;
         let sites = (0..unit.accesses).map(|_| Site::default()).collect();
-        let guest = GuestBlock { instructions: guest.instructions.clone() };
-        Ok(Single { unit, guest, target: machine.target, sites, scratch: Site::default() })
+        Ok(Single { unit, target: machine.target, sites, scratch: Site::default() })
     }
 
     /// Runs `wave`, which is at the block's start, once through it: `None` if it goes on at its PC.
@@ -48,7 +46,7 @@ impl Single {
 
     /// The host's instructions between the guest's; empty on hosts that are not x86-64.
     pub fn host_code(&self) -> String {
-        listing::host_code(&self.unit, &self.guest, self.target)
+        listing::host_code(&self.unit, self.target)
     }
 
     /// The lane IR.
@@ -86,7 +84,7 @@ pub fn first_segment(guest: &GuestBlock, machine: Machine, mode: Mode) -> Result
     let is_one = |count: usize| {
         let part = GuestBlock { instructions: guest.instructions[..count].to_vec() };
         let start = Start::unknown(part.start());
-        let planned = plan(std::slice::from_ref(&part), machine, mode, &start, &mut Stages::default())?;
+        let planned = plan(vec![part], machine, mode, &start, &mut Stages::default())?;
         let steps = planned.iter().flat_map(|planned| &planned.plan.steps);
         Ok::<_, Box<Trap>>(steps.filter(|step| !step.segment.is_empty()).count() <= 1)
     };

@@ -17,6 +17,7 @@ mod segment;
 mod term;
 mod vector;
 
+use crate::cfg::GuestBlock;
 use crate::jit::Exit;
 use crate::lane::{Block, Fenv, Op, Shape, Ty, Value};
 use crate::pass::compact::Loop;
@@ -71,7 +72,9 @@ pub enum Watch {
 
 /// A block with its plan.
 pub struct Planned {
-    /// The block.
+    /// The guest's code.
+    pub guest: GuestBlock,
+    /// The block that it was made.
     pub block: Block,
     /// When its nodes run.
     pub plan: Plan,

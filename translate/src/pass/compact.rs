@@ -15,71 +15,80 @@ use super::initial::{is_lane_wise, is_part, masks};
 use super::registers::{RegisterSet, effect};
 use crate::cfg::GuestBlock;
 use crate::lane::{Block, Node, Op, Shape, Term, Value};
-use crate::lower::Watch;
+use crate::lower::{Planned, Watch};
 use gcnjit_rt::wave::reg;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use std::collections::BTreeSet;
+
+/// Most blocks of a loop that goes on compacted: guest code may nest loops as deep as it has blocks.
+const BLOCKS: usize = 256;
 
 /// A loop whose lanes may leave one by one, while nothing in it asks for the number of a lane.
 #[derive(Debug)]
 pub struct Loop {
     /// Its blocks, by their positions in the unit.
     pub blocks: Vec<usize>,
-    /// The same as guest code.
-    pub guest: Vec<GuestBlock>,
     /// SGPR pairs of masks that are there where it begins and widen EXEC in it.
     pub saved: Vec<usize>,
 }
 
 /// What is looked at in blocks of a unit whose loops may go on compacted.
-pub fn few(blocks: &[Block], guest: &[GuestBlock], exec: &[Exec]) -> Vec<Watch> {
+pub fn few(blocks: &[Block], exec: &[Exec]) -> Vec<Watch> {
     let graph = Graph::new(blocks);
-    let allowed: Vec<bool> = blocks.iter().map(is_lane_local).collect();
     let watch = |head: usize| {
-        let found = graph.loop_at(blocks, head).filter(|_| !exec[head].full_at_start);
-        let found = found.filter(|members| members.iter().all(|block| allowed[*block]));
+        let found = if exec[head].full_at_start { None } else { graph.loop_at(head) };
         let Some(members) = found else { return Watch::Nothing };
-        let saved = graph.saved(blocks, head, &members);
-        let guest = members.iter().map(|block| guest[*block].clone()).collect();
-        Watch::Few(Loop { blocks: members, guest, saved })
+        let saved = graph.saved(head, &members);
+        Watch::Few(Loop { blocks: members, saved })
     };
     (0..blocks.len()).map(watch).collect()
 }
 
 /// Who goes where within a unit.
-struct Graph {
+struct Graph<'a> {
+    /// The unit's, in order of their addresses.
+    blocks: &'a [Block],
     successors: Vec<Vec<usize>>,
+    predecessors: Vec<Vec<usize>>,
 }
 
-impl Graph {
-    fn new(blocks: &[Block]) -> Graph {
+impl Graph<'_> {
+    fn new(blocks: &[Block]) -> Graph<'_> {
         let index: HashMap<u64, usize> = blocks.iter().enumerate().map(|(i, block)| (block.pc, i)).collect();
         let successors = |block: &Block| block.term.successors().filter_map(|pc| index.get(&pc).copied()).collect();
-        Graph { successors: blocks.iter().map(successors).collect() }
+        let successors: Vec<Vec<usize>> = blocks.iter().map(successors).collect();
+        let mut predecessors = vec![Vec::new(); blocks.len()];
+        for (block, successors) in successors.iter().enumerate() {
+            successors.iter().for_each(|next| predecessors[*next].push(block));
+        }
+        Graph { blocks, successors, predecessors }
     }
 
-    /// The blocks of the loop that goes back to `head`, if there is one and lanes may leave it.
-    fn loop_at(&self, blocks: &[Block], head: usize) -> Option<Vec<usize>> {
-        let goes_back = |block: &usize| self.successors[*block].contains(&head) && blocks[*block].pc >= blocks[head].pc;
-        let mut inside = vec![false; blocks.len()];
-        inside[head] = true;
-        let mut work: Vec<usize> = (0..blocks.len()).filter(goes_back).collect();
+    /// The blocks of the loop that goes back to `head`, if there is one that is not too long, lanes may leave it, and
+    /// nothing in it asks for the number of one.
+    fn loop_at(&self, head: usize) -> Option<Vec<usize>> {
+        let mut work: Vec<usize> = self.predecessors[head].iter().copied().filter(|before| *before >= head).collect();
         if work.is_empty() {
             return None;
         }
+        let mut members = BTreeSet::from([head]);
         while let Some(block) = work.pop() {
-            if !std::mem::replace(&mut inside[block], true) {
-                work.extend((0..blocks.len()).filter(|before| self.successors[*before].contains(&block)));
+            if members.insert(block) {
+                work.extend(&self.predecessors[block]);
+            }
+            if members.len() > BLOCKS {
+                return None;
             }
         }
-        let members: Vec<usize> = (0..blocks.len()).filter(|block| inside[*block]).collect();
-        let changes_exec = |block: &usize| blocks[*block].nodes.iter().any(|node| node.op == Op::Cut);
-        members.iter().any(changes_exec).then_some(members)
+        let changes_exec = |block: &usize| self.blocks[*block].nodes.iter().any(|node| node.op == Op::Cut);
+        let is_allowed = members.iter().any(changes_exec) && members.iter().all(|i| is_lane_local(&self.blocks[*i]));
+        is_allowed.then(|| members.into_iter().collect())
     }
 
     /// The pairs that are read as masks which widen EXEC before they are written, from the head on within the loop.
-    fn saved(&self, blocks: &[Block], head: usize, members: &[usize]) -> Vec<usize> {
+    fn saved(&self, head: usize, members: &[usize]) -> Vec<usize> {
         let local: HashMap<usize, (u128, u128)> =
-            members.iter().map(|block| (*block, masks_read_and_written(&blocks[*block]))).collect();
+            members.iter().map(|block| (*block, masks_read_and_written(&self.blocks[*block]))).collect();
         let mut entry: HashMap<usize, u128> = members.iter().map(|block| (*block, 0)).collect();
         let mut changed = true;
         while changed {
@@ -139,9 +148,9 @@ fn masks_read_and_written(block: &Block) -> (u128, u128) {
 }
 
 /// The guest code of a loop among a unit's blocks, cut behind each change of EXEC that can enable lanes.
-pub fn cut<'a>(of: &Loop, block: impl Fn(usize) -> &'a Block) -> Vec<GuestBlock> {
+pub fn cut(of: &Loop, blocks: &[Planned]) -> Vec<GuestBlock> {
     let mut cut = Vec::new();
-    for (guest, block) in of.guest.iter().zip(of.blocks.iter().map(|i| block(*i))) {
+    for Planned { guest, block, .. } in of.blocks.iter().map(|i| &blocks[*i]) {
         let mut rest = guest.instructions.as_slice();
         for (change, _) in widenings(block) {
             let (before, behind) = rest.split_at(rest.partition_point(|(pc, _)| *pc <= block.origin(change)));

@@ -255,7 +255,7 @@ impl<'a> Registers<'a> {
         }
         match node.op {
             Op::Vgpr => Some(Home::Lanes(self.vgpr(node.imm & 0xff))),
-            Op::LaneId => Some(Home::Lanes(self.lane_numbers())),
+            Op::LaneId if self.work != Work::Compacted => Some(Home::Lanes(self.lane_numbers())),
             _ => None,
         }
     }
@@ -439,8 +439,7 @@ impl<'a> Registers<'a> {
     fn lane_numbers(&mut self) -> Mem {
         match self.work {
             Work::Loop => Mem::At(Gpr::R9, 0),
-            Work::Chunk(chunk) => self.asm.lane_numbers().further(64 * chunk),
-            Work::Compacted => unreachable!("code that asks for lanes' numbers is not compacted"),
+            work => self.asm.lane_numbers().further(64 * work.chunk()),
         }
     }
 

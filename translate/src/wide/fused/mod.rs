@@ -87,11 +87,11 @@ pub fn emit(asm: &mut Asm, block: &Block, plan: &Plan, fused: &Fused, unit: &Uni
         }
         give_up.push(version(asm, &schedule, true, COUNT));
     }
+    let versions = give_up.len() + general.versions;
     give_up.into_iter().for_each(|jump| asm.bind(jump));
     general.emit(asm, unit, &layout);
     layout.cover(&own);
-    let partial = usize::from(fused.partial) + usize::from(fused.partial && has_first(fused));
-    Entry { offset, layout, versions: 1 + partial + general.versions }
+    Entry { offset, layout, versions }
 }
 
 /// Whether there is code for EXEC without lanes behind the first chunk. Rows that are kept have lanes in all of them.
