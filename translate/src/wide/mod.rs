@@ -248,6 +248,15 @@ fn compacted(asm: &mut Asm, demand: Demand<'_>, layout: &mut Layout) -> usize {
     offset
 }
 
+/// Emits a segment that is seldom run: once, for any EXEC. The result is where it starts.
+fn rare_segment(asm: &mut Asm, demand: Demand<'_>, layout: &mut Layout) -> usize {
+    let offset = asm.function();
+    asm.mov(Gpr::Rdx, Gpr::Rsi);
+    let idle = demand.exec().filter(|exec| demand.is_idle_without(Some(*exec)));
+    version(asm, demand, layout, None, idle);
+    offset
+}
+
 /// Events of a chunk up to which all chunks are written out: the loop would take a quarter of the time or more.
 const SHORT: usize = 24;
 

@@ -7,7 +7,7 @@ use crate::pass::fuse::Fused;
 use crate::pass::segment::{Item, Plan};
 use crate::wide::access::general_way;
 use crate::wide::asm::{Asm, Gpr, When};
-use crate::wide::{Layout, segment};
+use crate::wide::{Layout, rare_segment};
 use gcnjit_rt::Wave;
 use std::mem::offset_of;
 
@@ -71,10 +71,10 @@ impl<'a> General<'a> {
                     let demand = Demand { block, plan, rank };
                     let count = demand.segment().bits.len();
                     let mut layout = frame.window(bits, count);
-                    let (offset, versions) = segment(asm, demand, &mut layout);
+                    let offset = rare_segment(asm, demand, &mut layout);
                     frame.cover(&layout);
                     bits += count;
-                    general.versions += versions;
+                    general.versions += 1;
                     Some(Step::Segment(offset))
                 }
                 Item::Scalar(value) => general.scalar(value),
