@@ -12,6 +12,7 @@
 
 mod access;
 mod asm;
+mod bank;
 mod evex;
 mod fused;
 pub mod inline;

@@ -9,6 +9,7 @@
 //! ([`Work::Compacted`]).
 
 use super::asm::{Asm, Gpr, K, Mem, Rm, Zmm, op};
+use super::bank::Bank;
 use super::schedule::Lives;
 use super::{Layout, row_of_slot};
 use crate::lane::{Op, Shape, Ty, Value};
@@ -24,9 +25,6 @@ struct Part {
     half: u8,
     chunk: u8,
 }
-
-/// What a register holds, and the last event that uses it.
-type Held = Option<(Part, usize)>;
 
 /// Instead of a chunk: dwords 0 to 3 are the first lanes of the four chunks, 4 to 7 their last ones. There is nothing of
 /// this in memory, and any value in the dwords behind.
@@ -76,13 +74,8 @@ pub struct Registers<'a> {
     /// What it is for.
     pub work: Work,
     layout: &'a mut Layout,
-    vectors: [Held; 32],
-    masks: [Held; 8],
-    /// Registers in use by this event, a bit each.
-    pinned: u32,
-    /// Registers that values don't go to, a bit each.
-    reserved: u32,
-    pinned_masks: u8,
+    vectors: Bank<Part, 32>,
+    masks: Bank<Part, 8>,
     stored: HashMap<Part, i32>,
     /// Where rare calls have their room.
     rare_room: Option<i32>,
@@ -115,12 +108,9 @@ impl<'a> Registers<'a> {
             now: 0,
             work,
             layout,
-            vectors: [None; 32],
-            masks: [None; 8],
-            pinned: 0,
-            reserved: 0,
+            vectors: Bank::new(0),
             // K0 can't mask an operation.
-            pinned_masks: 1,
+            masks: Bank::new(1),
             stored: HashMap::default(),
             rare_room: None,
         }
@@ -144,8 +134,7 @@ impl<'a> Registers<'a> {
         self.lives.last_use(&self.demand, part.value, part.chunk.into()).unwrap_or(0)
     }
 
-    fn next_use(&self, held: Held) -> Option<usize> {
-        let (part, last) = held?;
+    fn next_use(&self, part: Part, last: usize) -> Option<usize> {
         (last >= self.now).then(|| self.lives.next_use(&self.demand, part.value, part.chunk.into(), self.now))?
     }
 
@@ -167,46 +156,36 @@ impl<'a> Registers<'a> {
 
     /// Ends an event: registers of dead values and of temporaries are free.
     pub fn next(&mut self) {
-        self.retire();
-        (self.pinned, self.pinned_masks) = (self.reserved, 1);
+        self.vectors.next(self.now);
+        self.masks.next(self.now);
         self.now += 1;
     }
 
     /// Frees registers of values that are not used after this event. What is there can still be read by the
     /// instruction that comes next, and be overwritten by it.
     pub fn retire(&mut self) {
-        let (now, is_dead) = (self.now, |held: &Held, now| held.is_some_and(|(_, last)| last <= now));
-        for (i, held) in self.vectors.iter_mut().enumerate().filter(|(_, held)| is_dead(held, now)) {
-            *held = None;
-            self.pinned &= !(1 << i);
-        }
-        for (i, held) in self.masks.iter_mut().enumerate().filter(|(_, held)| is_dead(held, now)) {
-            *held = None;
-            self.pinned_masks &= !(1 << i);
-        }
+        self.vectors.retire(self.now);
+        self.masks.retire(self.now);
     }
 
     /// A register to write to until the end of the event.
     pub fn fresh(&mut self) -> Zmm {
-        let free = (0..32).find(|i| self.vectors[*i].is_none() && self.pinned >> i & 1 == 0);
-        let register = free.unwrap_or_else(|| self.evict());
-        self.pinned |= 1 << register;
+        let register = self.vectors.free().unwrap_or_else(|| self.evict());
+        self.vectors.pin(register);
         Zmm(register as u8)
     }
 
     /// A register to have for good, while all are free.
     pub fn reserve(&mut self) -> Zmm {
         let register = self.fresh();
-        self.reserved |= 1 << register.0;
+        self.vectors.reserve(register.0.into());
         register
     }
 
     fn evict(&mut self) -> usize {
-        let unpinned = (0..32).filter(|i| self.pinned >> i & 1 == 0);
-        let register = unpinned
-            .max_by_key(|i: &usize| self.next_use(self.vectors[*i]))
-            .expect("an event needs less than 32 registers");
-        let (part, _) = self.vectors[register].take().expect("a free register would have been taken");
+        let latest = self.vectors.unpinned().max_by_key(|(_, part, last)| self.next_use(*part, *last));
+        let (register, part, _) = latest.expect("an event needs less than 32 registers");
+        self.vectors.forget(register);
         if self.home(part).is_none() {
             let to = self.layout.spill(64);
             self.asm.store(Mem::At(Gpr::Rdx, to), Zmm(register as u8));
@@ -221,12 +200,7 @@ impl<'a> Registers<'a> {
     }
 
     fn hold(&mut self, part: Part, register: Zmm) {
-        self.vectors[usize::from(register.0)] = Some((part, self.last_use(part)));
-    }
-
-    /// The register that holds a part.
-    fn held(registers: &[Held], part: Part) -> Option<usize> {
-        registers.iter().position(|held| held.is_some_and(|(held, _)| held == part))
+        self.vectors.hold(register.0.into(), part, self.last_use(part));
     }
 
     fn home(&mut self, part: Part) -> Option<Home> {
@@ -263,8 +237,8 @@ impl<'a> Registers<'a> {
     /// The register of a half of a value.
     pub fn vector(&mut self, value: Value, half: usize) -> Zmm {
         let part = self.part(value, half);
-        if let Some(known) = Self::held(&self.vectors, part) {
-            self.pinned |= 1 << known;
+        if let Some(known) = self.vectors.holder(part) {
+            self.vectors.pin(known);
             return Zmm(known as u8);
         }
         let register = self.fresh();
@@ -276,12 +250,12 @@ impl<'a> Registers<'a> {
 
     /// Takes back a register that [`Registers::fresh`] gave, before the event ends.
     pub fn release(&mut self, register: Zmm) {
-        self.pinned &= !(1 << register.0);
+        self.vectors.release(register.0.into());
     }
 
     /// The same for one that [`Registers::fresh_mask`] gave.
     pub fn release_mask(&mut self, register: K) {
-        self.pinned_masks &= !(1 << register.0);
+        self.masks.release(register.0.into());
     }
 
     /// The room of rare calls, of which there is one at a time.
@@ -310,7 +284,7 @@ impl<'a> Registers<'a> {
     /// A half of a value as an instruction's last operand: memory, if it is there and not needed again.
     pub fn operand(&mut self, value: Value, half: usize) -> Rm {
         let part = self.part(value, half);
-        if Self::held(&self.vectors, part).is_none() {
+        if self.vectors.holder(part).is_none() {
             match self.home(part) {
                 Some(Home::One(mem)) => return Rm::Broadcast(mem),
                 Some(Home::Lanes(mem)) if !self.used_later(part) => return Rm::Mem(mem),
@@ -339,17 +313,15 @@ impl<'a> Registers<'a> {
 
     /// A mask register to write to until the end of the event.
     pub fn fresh_mask(&mut self) -> K {
-        let free = (1..8).find(|i| self.masks[*i].is_none() && self.pinned_masks >> i & 1 == 0);
-        let register = free.unwrap_or_else(|| self.evict_mask());
-        self.pinned_masks |= 1 << register;
+        let register = self.masks.free().unwrap_or_else(|| self.evict_mask());
+        self.masks.pin(register);
         K(register as u8)
     }
 
     fn evict_mask(&mut self) -> usize {
-        let unpinned = (1..8).filter(|i| self.pinned_masks >> i & 1 == 0);
-        let register =
-            unpinned.max_by_key(|i: &usize| self.next_use(self.masks[*i])).expect("an event needs less than 7 masks");
-        let (part, _) = self.masks[register].take().expect("a free register would have been taken");
+        let latest = self.masks.unpinned().max_by_key(|(_, part, last)| self.next_use(*part, *last));
+        let (register, part, _) = latest.expect("an event needs less than 7 masks");
+        self.masks.forget(register);
         let in_memory = self.stored.contains_key(&part) || !self.lives.is_computed(&self.demand, part.value);
         if !in_memory {
             let to = self.layout.spill(2);
@@ -362,13 +334,13 @@ impl<'a> Registers<'a> {
     /// The register holds the B1 value from now on.
     pub fn define_mask(&mut self, value: Value, register: K) {
         let part = self.part(value, 0);
-        self.masks[usize::from(register.0)] = Some((part, self.last_use(part)));
+        self.masks.hold(register.0.into(), part, self.last_use(part));
     }
 
     /// The register of a B1 value.
     pub fn mask(&mut self, value: Value) -> K {
-        if let Some(known) = Self::held(&self.masks, self.part(value, 0)) {
-            self.pinned_masks |= 1 << known;
+        if let Some(known) = self.masks.holder(self.part(value, 0)) {
+            self.masks.pin(known);
             return K(known as u8);
         }
         let register = self.fresh_mask();

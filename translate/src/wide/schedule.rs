@@ -129,18 +129,18 @@ impl Schedule<Event> {
         let mut schedule = Schedule::of(Vec::new(), &[], early, tiles);
         let ready = schedule.compute(demand, full, needed);
         let at = |value: Value| ready.at.get(&value).copied().unwrap_or(0);
-        let mut after: Vec<Vec<Event>> = vec![Vec::new(); schedule.events.len() + 1];
+        let mut after: Vec<(usize, Event)> = Vec::new();
         for set in &segment.sets {
             let (register, value) = (demand.node(*set).imm, root(set));
             let read = ready.read.get(&register).copied().unwrap_or(0);
-            after[at(value).max(read)].push(Event::Set(register, value));
+            after.push((at(value).max(read), Event::Set(register, value)));
         }
         for spill in &segment.spills {
             let value = demand.resolved(*spill, full);
-            after[at(value)].push(Event::Keep(demand.plan.slot(*spill), value));
+            after.push((at(value), Event::Keep(demand.plan.slot(*spill), value)));
         }
         for (i, bits) in segment.bits.iter().enumerate() {
-            after[at(root(bits))].push(Event::Bits(i, root(bits)));
+            after.push((at(root(bits)), Event::Bits(i, root(bits))));
         }
         schedule.insert(after);
         if !segment.bits.is_empty() {
@@ -171,14 +171,17 @@ impl Schedule<Event> {
         ready
     }
 
-    /// Puts the events of `after[i]` behind the first `i` ones.
-    fn insert(&mut self, after: Vec<Vec<Event>>) {
-        let computed = std::mem::take(&mut self.events);
-        let mut computed = computed.into_iter();
-        for events in after {
-            self.events.extend(events.into_iter().map(|event| (0, event)));
-            self.events.extend(computed.next());
+    /// Puts each event behind so many of those that are there.
+    fn insert(&mut self, mut after: Vec<(usize, Event)>) {
+        after.sort_by_key(|(position, _)| *position);
+        let mut computed = std::mem::take(&mut self.events).into_iter();
+        let mut done = 0;
+        for (position, event) in after {
+            self.events.extend(computed.by_ref().take(position - done));
+            self.events.push((0, event));
+            done = position;
         }
+        self.events.extend(computed);
     }
 
     /// What the instructions for a value take.
