@@ -57,6 +57,16 @@ impl Drop for Host {
     }
 }
 
+/// Code in a mapping that was written once.
+///
+/// # Errors
+/// If the host has no memory for it.
+pub fn executable(code: &[u8]) -> io::Result<Mmap> {
+    let mut memory = MmapMut::map_anon(code.len().max(1))?;
+    memory[..code.len()].copy_from_slice(code);
+    memory.make_exec()
+}
+
 impl Host {
     /// Compiles the function in `context`, whose source locations count from `base`. With `wide`, which says that it leaves
     /// lanes to the wider back end, the baseline compiler is asked first.
@@ -70,9 +80,7 @@ impl Host {
 
     /// Puts code into memory.
     fn map(code: &baseline::Code, base: u64) -> Result<Host, Refused> {
-        let mut memory = MmapMut::map_anon(code.bytes.len())?;
-        memory.copy_from_slice(&code.bytes);
-        let mapping = memory.make_exec()?;
+        let mapping = executable(&code.bytes)?;
         let place = |(range, location): &(Range<u32>, SourceLoc)| Place {
             start: range.start,
             end: range.end,

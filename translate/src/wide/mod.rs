@@ -25,6 +25,7 @@ mod select;
 mod tests;
 mod tiles;
 
+use crate::host::executable;
 use crate::jit::Place;
 use crate::lane::Value;
 use crate::libcall::Level;
@@ -34,7 +35,7 @@ use crate::pass::segment::{Item, Plan};
 use asm::{Asm, Gpr, When};
 use gcnjit_rt::Row;
 pub use layout::Layout;
-use memmap2::{Mmap, MmapMut};
+use memmap2::Mmap;
 use registers::{Registers, Work};
 use rustc_hash::FxHashMap as HashMap;
 use schedule::{Event, Schedule};
@@ -94,10 +95,7 @@ impl Code {
             entries.extend(rest.map(|(rank, entry)| ((index, rank), entry)));
             first_site += block.accesses.len();
         }
-        let bytes = asm.finish();
-        let mut memory = MmapMut::map_anon(bytes.len().max(1))?;
-        memory[..bytes.len()].copy_from_slice(&bytes);
-        Ok(Code { entries, fused, accesses, memory: memory.make_exec()? })
+        Ok(Code { entries, fused, accesses, memory: executable(&asm.finish())? })
     }
 
     /// The code of a segment.
