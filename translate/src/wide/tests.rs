@@ -196,6 +196,7 @@ fn addresses() {
         asm.low_dword(Gpr::R10, Zmm(6));
         asm.low_dword(Gpr::Rcx, Zmm(23));
         asm.increment8(Gpr::R8, 17);
+        asm.prefetch(Gpr::R9, 0x440);
         asm.push(Gpr::Rsi);
         asm.pop(Gpr::Rsi);
         asm.mov_imm64(Gpr::Rdx, 0x1234_5678_9abc_def0);
@@ -214,7 +215,7 @@ fn addresses() {
         asm.bind(below);
     });
     let expected = [
-        "jmp 00000000000010B7h",
+        "jmp 00000000000010BFh",
         "mov r8,[rsi+8]",
         "mov r11d,[rdi+100h]",
         "movzx r10d,word [r8+102h]",
@@ -237,6 +238,7 @@ fn addresses() {
         "vmovd r10d,xmm6",
         "vmovd ecx,xmm23",
         "inc byte [r8+11h]",
+        "prefetcht0 [r9+440h]",
         "push rsi",
         "pop rsi",
         "mov rdx,123456789ABCDEF0h",
@@ -248,8 +250,8 @@ fn addresses() {
         "vpternlogd zmm4,zmm5,[rdi+40h],0F6h",
         "vmovdqu32 zmm3,[r10]",
         "vmovdqu32 [r11],zmm3",
-        "ja near 00000000000010C3h",
-        "jb near 00000000000010C3h",
+        "ja near 00000000000010CBh",
+        "jb near 00000000000010CBh",
     ];
     assert_eq!(lines, expected);
 }

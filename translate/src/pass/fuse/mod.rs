@@ -63,6 +63,18 @@ pub struct Fused {
     pub partial: bool,
 }
 
+impl Fused {
+    /// How many loads from memory count from lane to lane.
+    pub fn streams(&self) -> usize {
+        let is_stream = |load: &&FusedAccess| {
+            !load.access.store
+                && load.stride.is_some_and(|stride| stride != 0)
+                && !matches!(load.origin, Origin::Lds { .. })
+        };
+        self.accesses.iter().filter(is_stream).count()
+    }
+}
+
 /// A stage of a part.
 #[derive(Default)]
 pub struct Stage {

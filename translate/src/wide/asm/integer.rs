@@ -32,6 +32,14 @@ impl Asm {
         self.code.extend(offset.to_le_bytes());
     }
 
+    /// Asks for the line of an address, which may be any.
+    pub fn prefetch(&mut self, base: Gpr, offset: i32) {
+        const TO_ALL_LEVELS: u8 = 1;
+        let base = base as u8;
+        self.code.extend([0x40 | base >> 3, 0x0f, 0x18, 0x80 | TO_ALL_LEVELS << 3 | base & 7]);
+        self.code.extend(offset.to_le_bytes());
+    }
+
     /// Stores 64 bits.
     pub fn store64(&mut self, base: Gpr, offset: i32, from: Gpr) {
         self.integer(true, 0x89, from, Rm::Mem(Mem::At(base, offset)));
