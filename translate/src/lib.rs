@@ -120,7 +120,7 @@ impl Guesses {
     fn of(blocks: &[Block], start: &Start) -> Guesses {
         Guesses {
             strides: pass::strides::guess(blocks, start),
-            exec: pass::exec::guess(blocks, start.pc(), start.is_full()),
+            exec: pass::exec::guess(blocks, start.pc(), start.exec()),
         }
     }
 }

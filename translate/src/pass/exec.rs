@@ -6,6 +6,7 @@
 
 use super::forward::forward;
 use super::registers::RegisterSet;
+use super::strides::CHUNK;
 use crate::lane::{Block, Node, Op, Table, Value};
 use gcnjit_rt::wave::reg;
 
@@ -19,6 +20,8 @@ pub struct Exec {
     pub full_at_start: bool,
     /// Whether it is behind each write of one of its halves.
     full_behind: Table<bool>,
+    /// How many chunks reach to its last lane where the unit is entered.
+    pub chunks: i32,
 }
 
 impl Exec {
@@ -28,13 +31,15 @@ impl Exec {
     }
 }
 
-/// What EXEC is thought to be in each block of a unit that is entered at `pc`, with EXEC all ones or not.
-pub fn guess(blocks: &[Block], pc: u64, full: bool) -> Vec<Exec> {
-    let start = if full { RegisterSet::sgprs(reg::EXEC..reg::EXEC + 2) } else { RegisterSet::default() };
+/// What EXEC is thought to be in each block of a unit that is entered at `pc` with this one.
+pub fn guess(blocks: &[Block], pc: u64, exec: u64) -> Vec<Exec> {
+    let chunks = (u64::BITS - exec.leading_zeros()).div_ceil(CHUNK as u32) as i32;
+    let start = if exec == u64::MAX { RegisterSet::sgprs(reg::EXEC..reg::EXEC + 2) } else { RegisterSet::default() };
     let entry = forward(blocks, pc, start, |block, ones| walk(block, ones, |_, _| {}), RegisterSet::in_both);
     let exec = |(block, entry): (&Block, Option<RegisterSet>)| {
         let entry = entry.unwrap_or_default();
-        let mut exec = Exec { full_at_start: is_full(entry), full_behind: Table::with_capacity(block.nodes.len()) };
+        let mut exec =
+            Exec { full_at_start: is_full(entry), full_behind: Table::with_capacity(block.nodes.len()), chunks };
         walk(block, entry, |write, ones| exec.full_behind.insert(write, is_full(ones)));
         exec
     };
@@ -113,17 +118,25 @@ mod tests {
     #[test]
     fn what_is_saved_is_full_again_when_it_is_restored() {
         let (blocks, [cleared, restored]) = guarded();
-        let found = guess(&blocks, 0, true);
+        let found = guess(&blocks, 0, u64::MAX);
         assert!(found[0].full_at_start && !found[0].is_full_behind(cleared));
         assert!(!found[1].full_at_start && found[1].is_full_behind(restored));
-        let found = guess(&blocks, 0, false);
+        let found = guess(&blocks, 0, u64::MAX >> 1);
         assert!(!found[0].full_at_start && !found[1].is_full_behind(restored));
+    }
+
+    #[test]
+    fn chunks_reach_to_the_last_lane() {
+        let (blocks, _) = guarded();
+        for (exec, chunks) in [(0, 0), (1, 1), (0xffff, 1), (0x1_0000, 2), (1 << 47, 3), (1 << 48 | 1, 4)] {
+            assert!(guess(&blocks, 0, exec).iter().all(|guess| guess.chunks == chunks), "{exec:#x}");
+        }
     }
 
     #[test]
     fn a_loop_is_full_only_if_it_is_each_time() {
         let (mut blocks, _) = guarded();
         blocks[0].term = Term::Jump(0);
-        assert!(!guess(&blocks, 0, true)[0].full_at_start);
+        assert!(!guess(&blocks, 0, u64::MAX)[0].full_at_start);
     }
 }

@@ -28,8 +28,8 @@ pub struct Start {
     strides: Registers,
     /// Whether those that count do so over all of the wave.
     over_wave: bool,
-    /// Whether EXEC is all ones.
-    is_full: bool,
+    /// EXEC.
+    exec: u64,
 }
 
 impl Start {
@@ -41,7 +41,7 @@ impl Start {
         }
         let is_full = |chunk: &usize| wave.exec() >> (CHUNK * chunk) & 0xffff == 0xffff;
         let full: Vec<usize> = (0..4).filter(is_full).collect();
-        let mut start = Start { pc: wave.pc, strides: [None; 256], over_wave: true, is_full: full.len() == 4 };
+        let mut start = Start { pc: wave.pc, strides: [None; 256], over_wave: true, exec: wave.exec() };
         for (stride, row) in start.strides.iter_mut().zip(&wave.vgpr[..usize::from(owned)]) {
             *stride = full.first().map(|chunk| row[CHUNK * chunk + 1].wrapping_sub(row[CHUNK * chunk]) as i32);
             *stride = stride.filter(|stride| {
@@ -54,7 +54,7 @@ impl Start {
 
     /// Nothing is known.
     pub fn unknown(pc: u64) -> Start {
-        Start { pc, strides: [None; 256], over_wave: true, is_full: true }
+        Start { pc, strides: [None; 256], over_wave: true, exec: u64::MAX }
     }
 
     /// Where the unit is entered.
@@ -62,16 +62,16 @@ impl Start {
         self.pc
     }
 
-    /// Whether EXEC is all ones there.
-    pub fn is_full(&self) -> bool {
-        self.is_full
+    /// EXEC there.
+    pub fn exec(&self) -> u64 {
+        self.exec
     }
 
     /// What registers mostly look like where a kernel begins: ids in x count.
     pub fn of_kernel(pc: u64) -> Start {
         let mut strides = [None; 256];
         strides[..3].copy_from_slice(&[Some(1), Some(0), Some(0)]);
-        Start { pc, strides, over_wave: true, is_full: true }
+        Start { pc, strides, over_wave: true, exec: u64::MAX }
     }
 }
 

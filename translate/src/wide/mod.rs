@@ -275,7 +275,7 @@ fn version(asm: &mut Asm, demand: Demand<'_>, layout: &mut Layout, full: Option<
     if has_bits {
         asm.store64(Gpr::Rdx, layout.bits(0), Gpr::R10);
     }
-    (1..layout.bits_count()).for_each(|index| join_bits(asm, layout.bits(index)));
+    (1..layout.bits_count()).for_each(|index| join_bits(asm, layout.bits(index), CHUNKS));
     asm.ret();
 }
 
@@ -310,10 +310,11 @@ fn chunk_loop(
     asm.jump_back(When::NotZero, top);
 }
 
-/// Makes one write of the four that the chunks made: who reads all bits has not to wait until these are in the cache.
-fn join_bits(asm: &mut Asm, at: i32) {
+/// Makes one write of those that the first so many chunks made, with zeros for the others: who reads all bits has not to wait
+/// until these are in the cache.
+fn join_bits(asm: &mut Asm, at: i32, chunks: i32) {
     asm.load16(Gpr::Rax, Gpr::Rdx, at);
-    for chunk in 1..CHUNKS {
+    for chunk in 1..chunks {
         asm.load16(Gpr::Rcx, Gpr::Rdx, at + 2 * chunk);
         asm.shift_left(Gpr::Rcx, 16 * chunk as u8);
         asm.or_register(Gpr::Rax, Gpr::Rcx);

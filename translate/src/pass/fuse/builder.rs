@@ -428,6 +428,7 @@ impl<'a> Builder<'a> {
             fenv: self.fenv,
             strides: Vec::new(),
             partial,
+            chunks: self.context.chunks,
         };
         let lanes = fused.find_strided(&self.strides, self.context.guess.over_wave);
         fused.drop_unused(&lanes);

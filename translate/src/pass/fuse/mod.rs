@@ -61,6 +61,8 @@ pub struct Fused {
     pub strides: Vec<Stride>,
     /// Whether it is made for other EXECs than all ones too.
     pub partial: bool,
+    /// How many chunks reach to the last lane of waves, as it seems.
+    pub chunks: i32,
 }
 
 impl Fused {
@@ -129,6 +131,8 @@ struct Context<'a> {
     items: &'a [Item],
     mode: Mode,
     guess: &'a Guess,
+    /// How many chunks reach to the last lane of waves, as it seems.
+    chunks: i32,
     /// For each VGPR read, the node that wrote the register before it.
     written_by: Table<Value>,
     /// Writes of VGPRs that keep lanes outside of a mask, and these.
@@ -162,6 +166,7 @@ impl<'a> Context<'a> {
             items: &plan.items,
             mode,
             guess,
+            chunks: exec.chunks,
             written_by: Table::with_capacity(block.nodes.len()),
             accesses: vec![Value::NONE; block.accesses.len()],
             item_of: Table::with_capacity(block.nodes.len()),

@@ -80,9 +80,9 @@ pub fn emit(asm: &mut Asm, block: &Block, plan: &Plan, fused: &Fused, unit: &Uni
     let mut give_up = vec![version(asm, &schedule, false, COUNT)];
     not_all.into_iter().for_each(|jump| asm.bind(jump));
     if fused.partial {
-        if has_first(fused) {
-            let others = are_others(asm);
-            give_up.push(version(asm, &events::schedule(fused, 1), true, 1));
+        for count in fewer_chunks(fused) {
+            let others = are_others(asm, count);
+            give_up.push(version(asm, &events::schedule(fused, count), true, count));
             others.into_iter().for_each(|jump| asm.bind(jump));
         }
         give_up.push(version(asm, &schedule, true, COUNT));
@@ -94,20 +94,23 @@ pub fn emit(asm: &mut Asm, block: &Block, plan: &Plan, fused: &Fused, unit: &Uni
     Entry { offset, layout, versions }
 }
 
-/// Whether there is code for EXEC without lanes behind the first chunk. Rows that are kept have lanes in all of them.
-fn has_first(fused: &Fused) -> bool {
-    fused.keeps.is_empty()
+/// Of the first so many chunks alone there is code of its own: of one, and of those that waves have lanes in, if these are
+/// not all.
+fn fewer_chunks(fused: &Fused) -> impl Iterator<Item = i32> {
+    [1].into_iter().chain((2..COUNT).filter(|count| *count == fused.chunks))
 }
 
-/// The jumps are taken if there are active lanes behind the first chunk, or none at all.
-fn are_others(asm: &mut Asm) -> [Jump; 3] {
+/// The jumps are taken if there are active lanes behind the first so many chunks, or none in the first one. A chunk at a
+/// time: EXEC's halves may have been written apart and just now.
+fn are_others(asm: &mut Asm, count: i32) -> Vec<Jump> {
     asm.is_zero16(WAVE, EXEC);
     let none = asm.jump(When::Zero);
-    asm.is_zero16(WAVE, EXEC + 2);
-    let second = asm.jump(When::NotZero);
-    asm.load32(LOW, WAVE, EXEC + 4);
-    asm.compare32(LOW, 0);
-    [none, second, asm.jump(When::NotZero)]
+    let mut others = vec![none];
+    others.extend((count..COUNT).map(|chunk| {
+        asm.is_zero16(WAVE, EXEC + 2 * chunk);
+        asm.jump(When::NotZero)
+    }));
+    others
 }
 
 /// The frame of a part: what it reads, whichever way it goes, and room for its bits.
@@ -137,7 +140,7 @@ pub(super) struct Part<'a> {
     fused: &'a Fused,
     /// Whether it is for any EXEC.
     partial: bool,
-    /// In how many chunks there are active lanes: all, or the first.
+    /// In how many chunks there are active lanes, from the first on.
     count: i32,
     first_site: usize,
     /// Jumps to where it gives up.
@@ -235,18 +238,16 @@ impl<'a> Part<'a> {
     fn finish_bits(&mut self) {
         let count = self.fused.bits.len();
         if count > 0 {
-            let first = self.chunk.r.layout().bits(0);
+            let (first, chunks) = (self.chunk.r.layout().bits(0), self.count);
+            // Each chunk's turn was one of four.
+            if (2..COUNT).contains(&chunks) {
+                self.asm().rotate_right(Gpr::R10, 16 * (COUNT - chunks) as u8);
+            }
             self.asm().store64(SCALARS, first, Gpr::R10);
         }
         for index in 1..count {
-            let at = self.chunk.r.layout().bits(index);
-            match self.count {
-                1 => {
-                    self.asm().load16(Gpr::Rax, SCALARS, at);
-                    self.asm().store64(SCALARS, at, Gpr::Rax);
-                }
-                _ => join_bits(self.asm(), at),
-            }
+            let (at, chunks) = (self.chunk.r.layout().bits(index), self.count);
+            join_bits(self.asm(), at, chunks);
         }
     }
 
