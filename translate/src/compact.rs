@@ -4,13 +4,17 @@
 use crate::access::Bad;
 use crate::lane::Block;
 use crate::pass::compact::{Loop, vgprs};
+use crate::pass::strides::CHUNK;
 use gcnjit_rt::{LANES, Row, Wave};
 
 /// Lanes that a wave is compacted for: a chunk's.
-pub const MOST: u32 = 16;
+pub const MOST: u32 = CHUNK as u32;
 /// Instructions after which a loop that has gone on with few lanes is left for its compacted form: what moving registers
 /// there and back costs, or more.
 pub const PATIENCE: u32 = 128;
+
+/// Where the values of compacted lanes are in a row.
+pub type First = [u32; CHUNK];
 
 /// What has to be done around a compacted unit.
 #[derive(Debug)]
@@ -36,29 +40,34 @@ impl Compaction {
         (1..=MOST).contains(&lanes.count_ones()).then_some(lanes)
     }
 
-    /// Moves the values of some lanes together. `rows` is room for what has been where they go.
-    pub fn begin(&self, wave: &mut Wave, lanes: u64, rows: &mut Vec<Row>) {
+    /// Moves the values of some lanes together. `kept` is room for what has been where they go.
+    pub fn begin(&self, wave: &mut Wave, lanes: u64, kept: &mut Vec<First>) {
         let places = Places::new(lanes);
-        rows.clear();
+        kept.clear();
         for (register, _) in &self.rows {
             let row = &mut wave.vgpr[usize::from(*register)];
-            rows.push(*row);
+            kept.push(*first(row));
+            // In order: no lane is in a place before its own has been read.
             places.each(|place, lane| row[place] = row[lane]);
         }
         wave.compacted = lanes;
     }
 
     /// Moves them back to their lanes, with what became of them.
-    pub fn end(&self, wave: &mut Wave, rows: &mut [Row]) {
+    pub fn end(&self, wave: &mut Wave, kept: &[First]) {
         let places = Places::new(std::mem::take(&mut wave.compacted));
-        for ((register, is_written), kept) in self.rows.iter().zip(rows) {
+        for ((register, is_written), kept) in self.rows.iter().zip(kept) {
             let row = &mut wave.vgpr[usize::from(*register)];
+            let values = std::mem::replace(first(row), *kept);
             if *is_written {
-                places.each(|place, lane| kept[lane] = row[place]);
+                places.each(|place, lane| row[lane] = values[place]);
             }
-            *row = *kept;
         }
     }
+}
+
+fn first(row: &mut Row) -> &mut First {
+    row.first_chunk_mut().expect("a row is four of them")
 }
 
 /// The lanes in places 0 and up.
@@ -77,7 +86,6 @@ impl Places {
         places
     }
 
-    /// In order: no lane is in a place before its own has been read.
     fn each(&self, mut of: impl FnMut(usize, usize)) {
         for (place, lane) in self.lanes[..self.count].iter().enumerate() {
             of(place, usize::from(*lane) % LANES);

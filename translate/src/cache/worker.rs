@@ -15,7 +15,7 @@ use crate::libcall;
 use crate::lower::Watch;
 use crate::meet;
 use gcnjit_isa::Decoder;
-use gcnjit_rt::{Cause, Engine, Env, RegisterSet, Row, Runner, Stop, Trap, Wave};
+use gcnjit_rt::{Cause, Engine, Env, RegisterSet, Runner, Stop, Trap, Wave};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
@@ -47,8 +47,8 @@ struct Entries {
     /// Few kernels have more than a handful, so a search from the front beats a map.
     known: Vec<Known>,
     units: Vec<InUse>,
-    /// Room for rows of a wave that is compacted.
-    rows: Vec<Row>,
+    /// Room for what is kept of a wave that is compacted.
+    kept: Vec<compact::First>,
 }
 
 #[derive(Clone, Copy)]
@@ -248,10 +248,10 @@ impl<'a> Run<'a> {
         resident.touch(self.jit.clock.load(Relaxed));
         let Some(compaction) = &resident.unit.compaction else { return Ok(None) };
         let Some(lanes) = compaction.lanes(wave) else { return Ok(None) };
-        compaction.begin(wave, lanes, &mut self.entries.rows);
+        compaction.begin(wave, lanes, &mut self.entries.kept);
         let exit = resident.unit.run(wave, &mut self.context, index);
         self.context.bad = self.context.bad.map(|bad| compact::outside(bad, wave));
-        compaction.end(wave, &mut self.entries.rows);
+        compaction.end(wave, &self.entries.kept);
         self.context.few_since = wave.executed;
         outcome(exit, &self.context, wave)
     }
