@@ -1,7 +1,7 @@
 //! Fused parts ([`crate::pass::fuse`]): their values for all chunks, written out, and their accesses on registers.
 //!
 //! `fn(wave: *mut Wave, slots: *mut Row) -> u32`: not 0 if an access faulted. There is code for all lanes and mostly
-//! some for active ones only ([`active`]), in any chunk or the first, which give up before anything has happened that
+//! some for active ones only ([`active`]), in any chunk or the first ones, which give up before anything has happened that
 //! matters, and the plan's steps are gone through instead ([`general`]): if not all lanes of an access are in the
 //! allocation that it hit last. An access looks for lanes that are side by side first, then for runs of sixteen and,
 //! if it is a load, for sixteen that are the same; what is left is gathered or scattered. Who has given up a few times
