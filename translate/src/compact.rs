@@ -120,7 +120,7 @@ mod tests {
         assert_eq!(wave.vgpr[1][..3], [1003, 1005, 1063]);
         assert_eq!(wave.vgpr[255][..3], [255_003, 255_005, 255_063]);
         (wave.vgpr[1][1], wave.vgpr[1][3], wave.vgpr[255][2]) = (7, 8, 9);
-        compaction.end(&mut wave, &mut rows);
+        compaction.end(&mut wave, &rows);
         assert_eq!((wave.compacted, wave.lane_at(40)), (0, 40));
         for register in [0, 1, 255] {
             let value = |lane| if (register, lane) == (1, 5) { 7 } else { (1000 * register + lane) as u32 };

@@ -202,7 +202,7 @@ pub struct Check {
 }
 
 /// How an integer is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Signed {
     /// As two's complement.
     Yes,
@@ -226,5 +226,6 @@ pub fn check(node: &Node, of: impl Fn(Value) -> Stride) -> Check {
     }
 }
 
+pub mod claims;
 #[cfg(test)]
 mod tests;

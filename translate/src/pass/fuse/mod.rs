@@ -24,6 +24,7 @@ mod strided;
 use super::exec::Exec;
 use super::registers::RegisterSet;
 use super::segment::{Item, Plan};
+use super::strides::claims::Claim;
 use super::strides::{Guess, Stride};
 use crate::access::{LaneMove, Origin};
 use crate::lane::{Block, Fenv, Node, Op, Table, Value};
@@ -84,8 +85,8 @@ pub struct Stage {
     pub values: Vec<Value>,
     /// VGPRs to write as soon as their values are there.
     pub sets: Vec<(u64, Value)>,
-    /// Values to compute at the ends of chunks.
-    pub ends: Vec<Value>,
+    /// Values to compute at the ends of chunks, each with what is to be looked at when it is there.
+    pub ends: Vec<(Value, Vec<Claim>)>,
     /// Strided accesses to check, for which these are needed.
     pub checks: Vec<usize>,
     /// The access behind them, by its place in [`Fused::accesses`].
@@ -106,6 +107,8 @@ pub struct FusedAccess {
     pub data: Vec<Value>,
     /// How the lanes' addresses count, if they are known at the ends of chunks only.
     pub stride: Stride,
+    /// Whether it follows from what is looked at for its address that the last lane of a chunk is where it should be.
+    pub ordered: bool,
 }
 
 /// Finds the parts of a block's plan. `exit` is what is read of registers after the block.
@@ -302,7 +305,7 @@ impl Fused {
 
     /// Drops values that nothing uses, given those that lanes need.
     fn drop_unused(&mut self, lanes: &HashSet<Value>) {
-        let ends: HashSet<Value> = self.stages.iter().flat_map(|stage| &stage.ends).copied().collect();
+        let ends: HashSet<Value> = self.stages.iter().flat_map(|stage| &stage.ends).map(|end| end.0).collect();
         let of_ends = self.with_arguments(ends.into_iter().collect());
         self.stages.iter_mut().for_each(|stage| stage.values.retain(|value| lanes.contains(value)));
         self.uniforms.retain(|(value, _)| lanes.contains(value) || of_ends.contains(value));

@@ -2,7 +2,8 @@
 
 use super::{Fused, FusedAccess};
 use crate::lane::{Node, Op, Shape, Value};
-use crate::pass::strides::{Check, Stride, check, stride};
+use crate::pass::strides::claims::Claims;
+use crate::pass::strides::{Check, Signed, Stride, check, stride};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// Instructions: a value computed in all chunks rather than at their ends.
@@ -92,6 +93,7 @@ impl Fused {
     /// that it loads.
     fn list_ends(&mut self, ends: &HashSet<Value>) {
         let mut listed = HashSet::default();
+        let mut values = vec![Vec::new(); self.stages.len()];
         for i in 0..self.stages.len() {
             let Some(access) = self.stages[i].access.filter(|access| self.accesses[*access].stride.is_some()) else {
                 continue;
@@ -100,8 +102,16 @@ impl Fused {
             let stage = if needed.iter().any(|value| self.node(*value).op == Op::Loaded) { i } else { 0 };
             let mut new: Vec<Value> = needed.into_iter().filter(|v| ends.contains(v) && listed.insert(*v)).collect();
             new.sort_unstable();
-            self.stages[stage].ends.extend(new);
+            values[stage].extend(new);
             self.stages[stage].checks.push(access);
+        }
+        let mut claims = Claims::new(&self.block, &self.strides);
+        for (stage, values) in self.stages.iter_mut().zip(values) {
+            stage.ends = values.iter().copied().zip(claims.of(&values)).collect();
+            for access in &stage.checks {
+                let access = &mut self.accesses[*access];
+                access.ordered = claims.is_ordered(access.address[0], Signed::No);
+            }
         }
     }
 }

@@ -10,7 +10,7 @@ use super::{CHUNK, PLACE, Part, SCALARS, SITE, SIZE, WAVE};
 use crate::access::{Origin, Site};
 use crate::lane::{Op, Ty, Value};
 use crate::pass::fuse::FusedAccess;
-use crate::pass::strides::{self, Signed, Stride, check};
+use crate::pass::strides::{self, Signed, Stride};
 use crate::wide::access::OR_DIFFERENT;
 use crate::wide::asm::{Mem, Rm, When, Zmm, op};
 use crate::wide::registers::row;
@@ -44,18 +44,9 @@ impl<'a> Part<'a> {
     pub(super) fn ends(&mut self, value: Value) {
         let node = self.fused.block.node(value);
         match node.op {
-            Op::Vgpr => return self.register(value, node.imm as usize),
-            Op::LaneId => return self.lane_numbers(value),
-            _ => {}
-        }
-        let needs = check(node, |arg| self.stride(arg));
-        if let Some(signed) = needs.ordered {
-            let moving: Vec<Value> = node.args().filter(|arg| self.stride(*arg) != Some(0)).collect();
-            moving.into_iter().for_each(|arg| self.check_order(arg, signed));
-        }
-        self.chunk.event(Event::Compute(value));
-        if needs.ends {
-            self.check_ends(value);
+            Op::Vgpr => self.register(value, node.imm as usize),
+            Op::LaneId => self.lane_numbers(value),
+            _ => self.chunk.event(Event::Compute(value)),
         }
     }
 
@@ -148,7 +139,7 @@ impl<'a> Part<'a> {
     }
 
     /// From the first lane to the last one the integers go up, or down, as the stride says: there is no wrap.
-    fn check_order(&mut self, value: Value, signed: Signed) {
+    pub(super) fn check_order(&mut self, value: Value, signed: Signed) {
         let up = self.stride(value).is_some_and(|stride| stride > 0);
         let first = self.chunk.r.vector(value, 0);
         let last = self.last_lanes(first);
@@ -164,7 +155,7 @@ impl<'a> Part<'a> {
     }
 
     /// The last lane is as far from the first one as the stride says.
-    fn check_ends(&mut self, value: Value) {
+    pub(super) fn check_ends(&mut self, value: Value) {
         let stride = self.stride(value).expect("it is part of an address that counts");
         let first = match self.fused.block.node(value).ty {
             Ty::B64 => {
@@ -194,10 +185,12 @@ impl<'a> Part<'a> {
     pub(super) fn check_strided(&mut self, number: usize) {
         self.check_site(number);
         let fused = self.fused;
-        let FusedAccess { access, stride, .. } = &fused.accesses[number];
+        let FusedAccess { access, stride, ordered, .. } = &fused.accesses[number];
         let distances = self.distances(number);
         self.check_inside(distances, access.extent(1));
-        self.check_stride(distances, stride.expect("it is a strided access"));
+        if !ordered {
+            self.check_stride(distances, stride.expect("it is a strided access"));
+        }
         let places = self.chunk.r.layout_mut().spill(CHUNK);
         let start = Mem::At(SITE, self.at(number) + Site::START as i32);
         self.asm().v(op::VPADDQ, distances, distances, Rm::Broadcast(start));

@@ -3,6 +3,7 @@
 use super::ENDS;
 use crate::lane::{Op, Shape, Value};
 use crate::pass::fuse::Fused;
+use crate::pass::strides::claims::Claim;
 use crate::wide::schedule::{Event, Schedule, Use};
 use crate::wide::tiles::Tiles;
 use rustc_hash::FxHashSet as HashSet;
@@ -12,8 +13,10 @@ use rustc_hash::FxHashSet as HashSet;
 pub(super) enum PartEvent {
     /// What a segment does too, for a chunk.
     Chunk(Event),
-    /// Computes a value at the ends of chunks, and checks what has to be so there.
+    /// Computes a value at the ends of chunks.
     Ends(Value),
+    /// Looks at one there.
+    Claim(Claim),
     /// Checks where a strided access goes.
     Check(usize),
     /// Gives up if something is not as it was thought to be.
@@ -50,9 +53,10 @@ pub(super) fn schedule(fused: &Fused, count: i32) -> Schedule<PartEvent> {
         for (register, value) in &stage.sets {
             list.in_each_chunk(Event::Set(*register, *value), &[*value]);
         }
-        for value in &stage.ends {
+        for (value, claims) in &stage.ends {
             let args: Vec<Value> = fused.block.node(*value).args().collect();
             list.push(ENDS, PartEvent::Ends(*value), &args);
+            claims.iter().for_each(|claim| list.push(ENDS, PartEvent::Claim(*claim), &[claim.value()]));
         }
         for access in &stage.checks {
             list.push(ENDS, PartEvent::Check(*access), &fused.accesses[*access].address);

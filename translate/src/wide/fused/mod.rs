@@ -27,6 +27,7 @@ use crate::lane::{Block, Op, Shape, Value};
 use crate::pass::demand::Demand;
 use crate::pass::fuse::Fused;
 use crate::pass::segment::Plan;
+use crate::pass::strides::claims::Claim;
 use events::PartEvent;
 use gcnjit_rt::Wave;
 use gcnjit_rt::wave::reg;
@@ -211,6 +212,8 @@ impl<'a> Part<'a> {
     fn event(&mut self, event: PartEvent) {
         match event {
             PartEvent::Ends(value) => self.ends(value),
+            PartEvent::Claim(Claim::Ordered(value, signed)) => self.check_order(value, signed),
+            PartEvent::Claim(Claim::Ends(value)) => self.check_ends(value),
             PartEvent::Check(number) => self.check_strided(number),
             PartEvent::Proof => self.fail_if_wrong(),
             PartEvent::Access(number) => self.access(number),
