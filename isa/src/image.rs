@@ -15,6 +15,7 @@
 
 use crate::inst::{Format, Inst};
 use crate::table::{Mimg, Op};
+use std::sync::LazyLock;
 
 /// Bits of [`Mem::flags`](crate::Mem::flags) in MIMG.
 pub mod flag {
@@ -110,7 +111,16 @@ pub struct ImageShape {
 impl Mimg {
     /// What the operation's name says.
     pub fn form(self) -> ImageForm {
-        let name = self.info().name;
+        /// By row: executors ask each time that they execute one.
+        static FORMS: LazyLock<Vec<ImageForm>> =
+            LazyLock::new(|| Mimg::ALL.iter().map(|op| ImageForm::of_name(op.info().name)).collect());
+        FORMS[self as usize]
+    }
+}
+
+impl ImageForm {
+    /// Takes a name apart.
+    fn of_name(name: &str) -> ImageForm {
         let mut parts = name.trim_start_matches("image_").split('_');
         let verb = parts.next().unwrap_or_default();
         let has = |suffix: &str| name.split('_').skip(2).any(|part| part == suffix);
@@ -145,9 +155,7 @@ impl Mimg {
             clamp: has("cl"),
         }
     }
-}
 
-impl ImageForm {
     /// Whether it works with a sampler.
     pub fn samples(self) -> bool {
         use ImageWork::{Atomic, Load, ResInfo, Store};

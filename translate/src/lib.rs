@@ -24,6 +24,7 @@ pub mod profile;
 pub mod single;
 mod stats;
 pub mod wide;
+mod x64;
 
 pub use cache::{Jit, Program, Worker};
 pub use lower::Counts;

@@ -1,72 +1,83 @@
 //! Linear scan: a register or a place in the frame for the whole life of each value.
 //!
 //! Values come in the order of their definitions. One that lives over a call goes to a register that calls keep; where
-//! there is none left, the one of those in question that is read least for how long it lives goes to the frame.
+//! there is none left, the one of those in question that is read least for how long it lives goes to the frame, unless
+//! it is a parameter.
 
 use super::values::{Known, Values};
-use super::x64::{Reg, Xmm};
+use crate::x64::{Gpr, Xmm};
 use cranelift_codegen::entity::EntityRef;
-use cranelift_codegen::ir::{Function, Value};
+use cranelift_codegen::ir::{Function, InstructionData, Value};
 
-/// Where a value is.
+/// Where an integer is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// A general register.
-    Reg(Reg),
-    /// A vector register.
-    Xmm(Xmm),
+    Reg(Gpr),
     /// A quadword of the frame, by number.
     Slot(u32),
 }
 
 /// Registers that calls change. RAX and RCX are not among them: they are free between any two instructions.
-const CHANGED: [Reg; 7] = [Reg::Rdx, Reg::Rsi, Reg::Rdi, Reg::R8, Reg::R9, Reg::R10, Reg::R11];
+const CHANGED: [Gpr; 7] = [Gpr::Rdx, Gpr::Rsi, Gpr::Rdi, Gpr::R8, Gpr::R9, Gpr::R10, Gpr::R11];
 /// Registers that calls keep.
-const KEPT: [Reg; 6] = [Reg::Rbx, Reg::Rbp, Reg::R14, Reg::R15, Reg::R13, Reg::R12];
+const KEPT: [Gpr; 6] = [Gpr::Rbx, Gpr::Rbp, Gpr::R14, Gpr::R15, Gpr::R13, Gpr::R12];
 /// Vector registers but the last, which is free between any two instructions.
 const XMMS: usize = 15;
 
 /// Where all values are.
 pub struct Places {
-    of: Vec<Option<Place>>,
+    integers: Vec<Option<Place>>,
+    /// Vectors and floats.
+    vectors: Vec<Option<Xmm>>,
     /// Quadwords of the frame.
     pub slots: u32,
     /// Registers that calls keep and the function uses.
-    pub kept: Vec<Reg>,
+    pub kept: Vec<Gpr>,
 }
 
 impl Places {
     /// Finds places for a function's values. There is no answer if vectors and floats need more registers than there are.
     pub fn of(func: &Function, values: &Values) -> Option<Places> {
         let mut scan = Scan {
+            func,
             values,
-            of: vec![None; func.dfg.num_values()],
+            integers: vec![None; func.dfg.num_values()],
+            vectors: vec![None; func.dfg.num_values()],
             holders: [None; 16],
             vectors_end: [0; XMMS],
             slots_end: Vec::new(),
         };
         for value in &values.placed {
             let ty = func.dfg.value_type(*value);
-            if ty.is_vector() || ty.is_float() {
-                scan.place_vector(*value)?;
-            } else {
+            if ty.is_int() {
                 scan.place(*value);
+            } else {
+                scan.place_vector(*value)?;
             }
         }
-        let used = |kept: &Reg| scan.of.contains(&Some(Place::Reg(*kept)));
+        let used = |kept: &Gpr| scan.integers.contains(&Some(Place::Reg(*kept)));
         let kept = KEPT.into_iter().filter(used).collect();
-        Some(Places { of: scan.of, slots: scan.slots_end.len() as u32, kept })
+        let slots = scan.slots_end.len() as u32;
+        Some(Places { integers: scan.integers, vectors: scan.vectors, slots, kept })
     }
 
-    /// Where a value is that has a place.
-    pub fn of_value(&self, value: Value) -> Place {
-        self.of[value.index()].expect("what is read has a place")
+    /// Where a value is, if it is an integer that is read.
+    pub fn integer(&self, value: Value) -> Option<Place> {
+        self.integers[value.index()]
+    }
+
+    /// The register of a value, if it is a vector or a float that is read.
+    pub fn vector(&self, value: Value) -> Option<Xmm> {
+        self.vectors[value.index()]
     }
 }
 
 struct Scan<'a> {
+    func: &'a Function,
     values: &'a Values,
-    of: Vec<Option<Place>>,
+    integers: Vec<Option<Place>>,
+    vectors: Vec<Option<Xmm>>,
     /// Who was in each register last.
     holders: [Option<Value>; 16],
     /// Until when vectors are taken, and slots.
@@ -80,31 +91,47 @@ impl Scan<'_> {
     }
 
     /// Until when a register is taken.
-    fn taken(&self, register: Reg) -> u32 {
+    fn taken(&self, register: Gpr) -> u32 {
         self.holders[register as usize].map_or(0, |holder| self.known(holder).end)
     }
 
     fn place(&mut self, value: Value) {
         let Known { def, .. } = *self.known(value);
-        let candidates: &[&[Reg]] = if self.values.crosses_call(value) { &[&KEPT] } else { &[&CHANGED, &KEPT] };
+        let candidates: &[&[Gpr]] = if self.values.crosses_call(value) { &[&KEPT] } else { &[&CHANGED, &KEPT] };
         let candidates = candidates.iter().copied().flatten().copied();
-        if let Some(free) = candidates.clone().find(|register| self.taken(*register) <= def) {
+        let inherited = self.inherited(value);
+        let mut free = candidates.clone().filter(|register| self.taken(*register) <= def);
+        if let Some(free) = free.clone().find(|free| Some(*free) == inherited).or_else(|| free.next()) {
             return self.hold(free, value);
         }
         let life =
-            |register: &Reg| self.holders[*register as usize].map_or(0, |holder| self.known(holder).life_a_read());
-        let idlest = candidates.max_by_key(life).expect("there are some");
-        if life(&idlest) <= self.known(value).life_a_read() {
-            return self.spill(value);
+            |register: &Gpr| self.holders[*register as usize].map_or(0, |holder| self.known(holder).life_a_read());
+        // Parameters stay: loads that are made where they are read have their addresses from them.
+        let is_param =
+            |register: &Gpr| self.holders[*register as usize].is_some_and(|holder| self.known(holder).is_param());
+        let idlest = candidates.filter(|register| !is_param(register)).max_by_key(life);
+        match idlest.and_then(|idlest| Some((idlest, self.holders[idlest as usize]?))) {
+            Some((idlest, holder)) if life(&idlest) > self.known(value).life_a_read() => {
+                self.spill(holder);
+                self.hold(idlest, value);
+            }
+            _ => self.spill(value),
         }
-        let holder = self.holders[idlest as usize].expect("it is taken");
-        self.spill(holder);
-        self.hold(idlest, value);
     }
 
-    fn hold(&mut self, register: Reg, value: Value) {
+    /// The register of the operand in whose place an instruction puts its result, if nobody reads that later.
+    fn inherited(&self, value: Value) -> Option<Gpr> {
+        let inst = self.func.dfg.value_def(value).inst()?;
+        let InstructionData::Binary { args, .. } = self.func.dfg.insts[inst] else { return None };
+        args.into_iter().find_map(|arg| match self.integers[self.known(arg).root.index()] {
+            Some(Place::Reg(register)) if self.taken(register) <= self.known(value).def => Some(register),
+            _ => None,
+        })
+    }
+
+    fn hold(&mut self, register: Gpr, value: Value) {
         self.holders[register as usize] = Some(value);
-        self.of[value.index()] = Some(Place::Reg(register));
+        self.integers[value.index()] = Some(Place::Reg(register));
     }
 
     fn spill(&mut self, value: Value) {
@@ -115,7 +142,7 @@ impl Scan<'_> {
             self.slots_end.len() - 1
         });
         self.slots_end[slot] = end;
-        self.of[value.index()] = Some(Place::Slot(slot as u32));
+        self.integers[value.index()] = Some(Place::Slot(slot as u32));
     }
 
     fn place_vector(&mut self, value: Value) -> Option<()> {
@@ -123,7 +150,7 @@ impl Scan<'_> {
         let free =
             self.vectors_end.iter().position(|taken| *taken <= def).filter(|_| !self.values.crosses_call(value))?;
         self.vectors_end[free] = end;
-        self.of[value.index()] = Some(Place::Xmm(Xmm(free as u8)));
+        self.vectors[value.index()] = Some(Xmm(free as u8));
         Some(())
     }
 }

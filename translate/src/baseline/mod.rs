@@ -1,9 +1,10 @@
-//! A baseline compiler for scalar code: CLIF to x86-64 in two passes, for functions that call the wider back end's.
+//! A baseline compiler for scalar code: CLIF to x86-64 in a few passes, for functions that call the wider back end's.
 //!
 //! Cranelift's register allocation takes longer than all other stages together, and what it allocates for here is a
 //! few scalars between calls. So values get a register or a place in the frame for as long as they live ([`allocate`]), of
-//! which is known from one look at the function ([`values`]), and each instruction is made for itself ([`select`]). What
-//! it means is CLIF's to say: `lower` makes the same function for both compilers. One with something that is not among
+//! which is known from two looks at the function, from its end for who reads what ([`uses`]) and from its start for the
+//! rest ([`values`]), and each instruction is made for itself, or as a part of the one that reads it ([`select`]). What it
+//! means is CLIF's to say: `lower` makes the same function for both compilers. One with something that is not among
 //! what scalar code mostly consists of (comparisons of floats, loops over vectors) is Cranelift's.
 //!
 //! The upper bits of a register that has less than 64 bits of a value may be anything, unless [`values`] says that they are 0.
@@ -14,18 +15,18 @@ mod floats;
 mod select;
 #[cfg(test)]
 mod tests;
+mod uses;
 mod values;
-mod x64;
 
+use crate::x64::Gpr;
 use allocate::Places;
 use cranelift_codegen::ir::{Function, SourceLoc};
 use std::ops::Range;
 use std::sync::OnceLock;
 use values::Values;
-use x64::Reg;
 
 /// Where functions find their arguments.
-const ARGUMENTS: [Reg; 6] = [Reg::Rdi, Reg::Rsi, Reg::Rdx, Reg::Rcx, Reg::R8, Reg::R9];
+const ARGUMENTS: [Gpr; 6] = [Gpr::Rdi, Gpr::Rsi, Gpr::Rdx, Gpr::Rcx, Gpr::R8, Gpr::R9];
 
 /// The code of a function, which begins with its first instruction.
 pub struct Code {
@@ -60,5 +61,5 @@ fn detect() -> bool {
 pub fn compile(func: &Function) -> Option<Code> {
     let values = Values::of(func)?;
     let places = Places::of(func, &values)?;
-    Some(emit::function(func, &values, &places))
+    emit::function(func, &values, &places)
 }

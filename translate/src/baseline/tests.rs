@@ -258,6 +258,118 @@ fn values_live_over_calls_and_where_registers_end() {
     }
 }
 
+/// A value of a type in memory.
+fn load(fb: &mut FunctionBuilder<'_>, ty: Type, from: Value, word: i32) -> Value {
+    fb.ins().load(ty, flags(), from, 8 * word)
+}
+
+#[test]
+fn memory_is_read_before_something_else_is_written_there() {
+    for ty in [I32, I64] {
+        check(&format!("order {ty}"), &words(8), 0, |fb, [from, to, _]| {
+            for word in 0..64 {
+                let value = read(fb, I64, from, word);
+                write(fb, value, to, word);
+            }
+            for i in 0..10 {
+                let (a, b) = (load(fb, ty, to, 4 * i), load(fb, ty, from, i));
+                let (c, compared) = (load(fb, ty, to, 4 * i + 1), load(fb, ty, to, 4 * i + 2));
+                let sum = fb.ins().iadd(a, b);
+                let less = fb.ins().icmp(IntCC::SignedLessThan, b, compared);
+                // Both are read behind this.
+                fb.ins().store(flags(), b, to, 32 * i + 16 * (i % 2));
+                let chosen = fb.ins().select(less, sum, c);
+                fb.ins().store(flags(), chosen, to, 32 * i + 8);
+                // What extends, and what is cut off.
+                let extended = fb.ins().uload32(flags(), from, 8 * i + 4);
+                let other = load(fb, I64, to, 4 * i + 3);
+                let difference = fb.ins().isub(other, extended);
+                let low = load(fb, I64, from, i + 7);
+                let low = fb.ins().ireduce(I32, low);
+                let low = fb.ins().umulhi(low, low);
+                let low = fb.ins().uextend(I64, low);
+                let mixed = fb.ins().bxor(low, difference);
+                fb.ins().store(flags(), mixed, to, 32 * i + 24);
+            }
+            leave(fb);
+        });
+    }
+}
+
+#[test]
+fn arithmetic_on_memory() {
+    for (opcode, ty) in BINARY.into_iter().flat_map(|opcode| [(opcode, I32), (opcode, I64)]) {
+        if !has(opcode, ty) {
+            continue;
+        }
+        check(&format!("{opcode} {ty} on memory"), &words(9), 0, |fb, [from, to, _]| {
+            for word in 0..64 {
+                let value = read(fb, I64, from, word);
+                write(fb, value, to, word);
+            }
+            for i in 0..12 {
+                let other = [read(fb, ty, from, 20 + i), fb.ins().iconst(ty, 0x7654_3210)][i as usize % 2];
+                let other = if i % 3 == 0 { fb.ins().bxor_imm_s(other, -1) } else { other };
+                let before = load(fb, ty, to, 4 * i);
+                let after = operate(fb, opcode, before, other);
+                fb.ins().store(flags(), after, to, 32 * i);
+                // The second operand is the one in memory, which is an update of some only.
+                let before = load(fb, ty, to, 4 * i + 1);
+                let after = operate(fb, opcode, other, before);
+                fb.ins().store(flags(), after, to, 32 * i + 8);
+                // Elsewhere, and with something in between.
+                let before = load(fb, ty, to, 4 * i + 2);
+                let after = operate(fb, opcode, before, other);
+                let place = if i % 2 == 0 { 16 } else { 24 };
+                fb.ins().store(flags(), other, to, 32 * i + place);
+                fb.ins().store(flags(), after, to, 32 * i + 16);
+            }
+            leave(fb);
+        });
+    }
+}
+
+#[test]
+fn complements() {
+    for ty in [I32, I64] {
+        check(&format!("complements {ty}"), &words(10), 0, |fb, [from, to, _]| {
+            for i in 0..12 {
+                let (a, b) = (read(fb, ty, from, 2 * i), load(fb, ty, from, 2 * i + 1));
+                let (c, d) = (fb.ins().bxor_imm_s(a, -1), fb.ins().bxor_imm_s(b, -1));
+                let e = fb.ins().bxor_imm_s(a, -1);
+                let used_twice = fb.ins().bxor_imm_s(b, -1);
+                let results = [fb.ins().band(c, b), fb.ins().band(a, d), fb.ins().band(used_twice, e)];
+                let last = fb.ins().bor(used_twice, a);
+                let (low, high) = (fb.ins().bxor_imm_s(a, -1), fb.ins().bxor_imm_s(last, -1));
+                let both = fb.ins().band(low, high);
+                let all = results.into_iter().chain([last, both]);
+                all.enumerate().for_each(|(k, result)| write(fb, result, to, 5 * i + k as i32));
+            }
+            leave(fb);
+        });
+    }
+}
+
+#[test]
+fn what_nobody_reads_is_not_made() {
+    let made = |is_read: bool| {
+        let context = function(|fb, [from, to, _]| {
+            let value = read(fb, I64, from, 0);
+            let product = fb.ins().imul(value, value);
+            let shifted = fb.ins().ushr_imm_u(product, 3);
+            let result = fb.ins().ireduce(I32, shifted);
+            if is_read {
+                write(fb, result, to, 0);
+            }
+            leave(fb);
+        });
+        compile(&context.func).expect("it can be compiled").bytes.len()
+    };
+    let nothing = function(|fb, _| leave(fb));
+    assert_eq!(made(false), compile(&nothing.func).expect("it can be compiled").bytes.len());
+    assert!(made(true) > made(false));
+}
+
 #[test]
 fn more_values_than_registers() {
     check("pressure", &words(3), 0, |fb, [from, to, _]| {
@@ -298,6 +410,36 @@ fn values_from_before_a_loop_live_to_its_end() {
         fb.switch_to_block(done);
         fb.ins().return_(&[left]);
     });
+}
+
+#[test]
+fn jumps_lead_past_blocks_that_only_jump() {
+    for (count, cold) in [(1, false), (5, false), (5, true)] {
+        check("jumps", &words(11), count, |fb, [_, to, count]| {
+            let [top, again, out, forever, done] = [(); 5].map(|()| fb.create_block());
+            if cold {
+                fb.set_cold_block(out);
+            }
+            fb.ins().store(flags(), count, to, 8);
+            fb.ins().jump(top, &[]);
+            fb.switch_to_block(top);
+            let left = fb.ins().load(I32, flags(), to, 8);
+            let left = fb.ins().iadd_imm_s(left, -1);
+            fb.ins().store(flags(), left, to, 8);
+            fb.ins().brif(left, again, &[], out, &[]);
+            fb.switch_to_block(again);
+            fb.ins().jump(top, &[]);
+            fb.switch_to_block(out);
+            let number = fb.ins().iconst(I32, 77);
+            fb.ins().store(flags(), number, to, 16);
+            fb.ins().brif(left, forever, &[], done, &[]);
+            // Nobody comes here.
+            fb.switch_to_block(forever);
+            fb.ins().jump(forever, &[]);
+            fb.switch_to_block(done);
+            fb.ins().return_(&[left]);
+        });
+    }
 }
 
 #[test]

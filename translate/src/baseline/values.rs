@@ -2,13 +2,13 @@
 //!
 //! Instructions are counted in layout order. A value lives from the one that defines it to the last that reads it, and
 //! where it is read in a loop that it was defined before, to that loop's end. Constants are operands, reductions and
-//! extensions that change nothing are other names of what they are made from, and a comparison that only a branch or
-//! a selection behind it in its block looks at is made there.
+//! extensions that change nothing are other names of what they are made from, and what is made where it is read
+//! ([`uses`]) has no place either.
 
-use super::floats;
+use super::uses::{self, Moved, Use};
 use cranelift_codegen::entity::EntityRef;
-use cranelift_codegen::ir::types::{F32, F64, I8, I32, I32X4, I64, I64X2};
-use cranelift_codegen::ir::{Function, Inst, InstructionData, Opcode, Type, Value, ValueDef};
+use cranelift_codegen::ir::types::{I8, I32, I64};
+use cranelift_codegen::ir::{Function, Inst, InstructionData, Opcode, Type, Value};
 
 /// What is known of a value.
 #[derive(Clone, Copy, Debug)]
@@ -27,13 +27,19 @@ pub struct Known {
     global: bool,
     /// How often it is read.
     uses: u32,
-    /// Who reads it, of those that are read once.
-    user: Option<Inst>,
+    /// What it is, if it is made where it is read.
+    pub moved: Option<Moved>,
 }
 
 impl Known {
-    fn new(root: Value) -> Known {
-        Known { root, constant: None, def: 0, end: 0, upper_zero: false, global: false, uses: 0, user: None }
+    fn new(root: Value, uses: Use) -> Known {
+        let (uses, moved) = (uses.count, uses.moved);
+        Known { root, constant: None, def: 0, end: 0, upper_zero: false, global: false, uses, moved }
+    }
+
+    /// Whether it is a parameter of the function.
+    pub fn is_param(&self) -> bool {
+        self.def == 0
     }
 
     /// How long it lives for each time that it is read.
@@ -55,48 +61,13 @@ pub struct Values {
     starts: Vec<u32>,
 }
 
-/// Whether instructions on values of a type can be made.
-fn is_known_type(ty: Type) -> bool {
-    [I8, I32, I64, I32X4, I64X2, F32, F64].contains(&ty)
-}
-
-/// Whether an instruction can be made.
-fn is_supported(func: &Function, inst: Inst) -> bool {
-    let dfg = &func.dfg;
-    let arg_is = |types: &[Type]| dfg.inst_args(inst).iter().all(|arg| types.contains(&dfg.value_type(*arg)));
-    match dfg.insts[inst].opcode() {
-        Opcode::Iconst | Opcode::Iadd | Opcode::Isub | Opcode::Imul | Opcode::Ineg => arg_is(&[I8, I32, I64]),
-        Opcode::Band | Opcode::Bor | Opcode::Bxor | Opcode::Select | Opcode::Brif => arg_is(&[I8, I32, I64]),
-        Opcode::Ishl | Opcode::Ushr | Opcode::Sshr | Opcode::Icmp => arg_is(&[I32, I64]),
-        Opcode::Umin | Opcode::Umax | Opcode::Smin | Opcode::Smax => arg_is(&[I32, I64]),
-        Opcode::Popcnt | Opcode::Ctz | Opcode::Clz | Opcode::Splat => arg_is(&[I32, I64]),
-        Opcode::Umulhi | Opcode::Smulhi | Opcode::Sextend | Opcode::Bitrev => arg_is(&[I32]),
-        Opcode::Ireduce | Opcode::Uextend => arg_is(&[I8, I32, I64]),
-        Opcode::Uload32 | Opcode::StackAddr | Opcode::Jump | Opcode::BrTable | Opcode::Trap => true,
-        Opcode::Load => [I32, I64, I32X4, I64X2].contains(&dfg.value_type(dfg.first_result(inst))),
-        Opcode::Store => arg_is(&[I32, I64, I32X4, I64X2]),
-        Opcode::Return => arg_is(&[I32, I64]),
-        Opcode::CallIndirect => {
-            let args = dfg.inst_args(inst);
-            let callee = dfg.value_def(args[0]).inst().map(|def| dfg.insts[def].opcode());
-            let is_integer = dfg.inst_results(inst).iter().all(|result| dfg.value_type(*result).is_int());
-            let fits = args.len() <= 1 + super::ARGUMENTS.len();
-            callee == Some(Opcode::Iconst) && arg_is(&[I32, I64]) && is_integer && fits
-        }
-        opcode => {
-            let args: Vec<Type> = dfg.inst_args(inst).iter().map(|arg| dfg.value_type(*arg)).collect();
-            floats::is_supported(opcode, &args, dfg.inst_results(inst).first().map(|result| dfg.value_type(*result)))
-        }
-    }
-}
-
 impl Values {
-    /// Looks at a function. There is no answer if it has something that no code can be made for here.
+    /// Looks at a function. There is no answer if it has values that there are no places for.
     pub fn of(func: &Function) -> Option<Values> {
-        let known = func.dfg.values().map(Known::new).collect();
+        let uses = uses::of(func)?;
+        let known = func.dfg.values().zip(uses).map(|(value, uses)| Known::new(value, uses)).collect();
         let starts = vec![0; func.dfg.num_blocks()];
         let mut values = Values { known, calls: Vec::new(), placed: Vec::new(), back: Vec::new(), starts };
-        values.count_uses(func)?;
         values.find_lives(func);
         Some(values)
     }
@@ -116,48 +87,6 @@ impl Values {
     /// Whether anybody reads a value.
     pub fn is_read(&self, value: Value) -> bool {
         self.of_value(value).uses > 0
-    }
-
-    /// The comparison, if a value is one that is made where it is looked at.
-    pub fn folded(&self, func: &Function, value: Value) -> Option<Inst> {
-        let Known { uses: 1, user: Some(user), .. } = *self.of_value(value) else { return None };
-        let ValueDef::Result(inst, _) = func.dfg.value_def(value) else { return None };
-        let is_compare = func.dfg.insts[inst].opcode() == Opcode::Icmp;
-        let looks = match func.dfg.insts[user] {
-            InstructionData::Brif { .. } => true,
-            InstructionData::Ternary { opcode: Opcode::Select, args } => args[1] != value && args[2] != value,
-            _ => false,
-        };
-        (is_compare && looks && func.layout.inst_block(inst) == func.layout.inst_block(user)).then_some(inst)
-    }
-
-    /// Counts who reads what, and finds out whether all can be made.
-    fn count_uses(&mut self, func: &Function) -> Option<()> {
-        let dfg = &func.dfg;
-        let entry = func.layout.entry_block();
-        for block in func.layout.blocks() {
-            let params = dfg.block_params(block);
-            let supported = params.iter().all(|param| [I32, I64].contains(&dfg.value_type(*param)));
-            if !supported || params.len() > super::ARGUMENTS.len() || !params.is_empty() && Some(block) != entry {
-                return None;
-            }
-            for inst in func.layout.block_insts(block) {
-                let results = dfg.inst_results(inst);
-                let types = results.iter().all(|result| is_known_type(dfg.value_type(*result)));
-                if results.len() > 1 || !types || !is_supported(func, inst) {
-                    return None;
-                }
-                for arg in dfg.inst_args(inst) {
-                    let known = &mut self.known[arg.index()];
-                    known.uses += 1;
-                    known.user = Some(inst);
-                    if dfg.resolve_aliases(*arg) != *arg {
-                        return None;
-                    }
-                }
-            }
-        }
-        Some(())
     }
 
     /// Goes through the code in order.
@@ -198,7 +127,7 @@ impl Values {
         let dfg = &func.dfg;
         let result = dfg.inst_results(inst).first().copied();
         if let Some(result) = result {
-            if self.name(func, inst, result) || self.folded(func, result).is_some() {
+            if self.name(func, inst, result) || self.of_value(result).moved.is_some() {
                 return;
             }
             if !self.is_read(result) && !dfg.insts[inst].opcode().is_call() {
@@ -206,7 +135,7 @@ impl Values {
             }
         }
         for arg in dfg.inst_args(inst) {
-            self.read(func, *arg, start, at);
+            self.read(*arg, start, at);
         }
         if dfg.insts[inst].opcode().is_call() {
             self.calls.push(at);
@@ -271,11 +200,11 @@ impl Values {
     }
 
     /// Notes that an instruction of the block from `start` on reads a value.
-    fn read(&mut self, func: &Function, value: Value, start: u32, at: u32) {
-        if let Some(compare) = self.folded(func, value) {
-            return func.dfg.inst_args(compare).iter().for_each(|arg| self.read(func, *arg, start, at));
-        }
+    fn read(&mut self, value: Value, start: u32, at: u32) {
         let root = self.of_value(value).root;
+        if let Some(moved) = self.of_value(root).moved {
+            return moved.args().for_each(|arg| self.read(arg, start, at));
+        }
         let known = &mut self.known[root.index()];
         known.end = known.end.max(at);
         known.global |= known.def < start;
@@ -283,7 +212,7 @@ impl Values {
 }
 
 /// A constant of a type, zero-extended.
-fn zero_extended(bits: i64, ty: Type) -> i64 {
+pub fn zero_extended(bits: i64, ty: Type) -> i64 {
     match ty {
         I8 => bits & 0xff,
         I32 => bits & 0xffff_ffff,

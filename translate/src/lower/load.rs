@@ -67,7 +67,7 @@ impl<'a> Lower<'a, '_> {
         let bytes = loads.bytes();
         let start = self.load_site(loads.first, Site::START);
         let end = self.load_site(loads.first, Site::END);
-        let first = self.fb.ins().iadd_imm_s(address, bytes.start);
+        let first = if bytes.start == 0 { address } else { self.fb.ins().iadd_imm_s(address, bytes.start) };
         let size = self.fb.ins().isub(end, start);
         let left = self.fb.ins().isub(end, first);
         let enough = self.fb.ins().icmp_imm_u(IntCC::UnsignedGreaterThanOrEqual, left, bytes.end - bytes.start);

@@ -1,16 +1,22 @@
-//! An assembler for the instructions that segments are made of: AVX-512 on whole registers, masks, and the frame of
-//! a loop.
+//! An assembler for the instructions that segments are made of: AVX-512 on whole registers, and masks. Those on general
+//! registers are [`crate::x64`]'s.
 //!
 //! Names and encodings are Intel's (Software Developer's Manual, volume 2, "EVEX"). An [`Evex`] row says what an
-//! instruction is; operands are always result, first source, second source, and the second may be memory. Constants
-//! live in a pool behind the code and are found relative to the instruction pointer.
+//! instruction is; operands are always result, first source, second source, and the second may be memory.
+//!
+//! In a segment, general registers have these uses; accesses use all as they like. RAX is the loop's counter, RDX the
+//! segment's scalars. What a loop advances by a chunk: RDI the wave and RSI the frame, in chunks of dwords, RCX the frame, in
+//! chunks of quadwords, R8 the scalars, in chunks of mask bits, R9 the lanes' numbers. R10 has the bits of the segment's
+//! first mask, turned so that the chunk's come lowest; R11 is free within a chunk. RBX and RBP a called function must
+//! keep, so what calls others keeps things there.
 
-mod integer;
-
-use super::evex::{M0F, M0F3A, M0F38, NP, P66, Tuple, W0, W1};
-use rustc_hash::FxHashMap as HashMap;
+use super::evex::Tuple;
+use crate::x64::vex::{M0F, M0F3A, M0F38, NP, P66, Vex, W0, W1};
+use crate::x64::{self, Encoder};
+use std::ops::{Deref, DerefMut};
 
 pub use super::evex::{Evex, op};
+pub use crate::x64::{Gpr, Jump, Mem, When};
 
 /// A 512-bit vector register, 0 to 31.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,36 +26,6 @@ pub struct Zmm(pub u8);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct K(pub u8);
 
-/// The general registers in use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Gpr {
-    /// The loop's counter.
-    Rax = 0,
-    /// The frame, in chunks of quadwords.
-    Rcx = 1,
-    /// The segment's scalars.
-    Rdx = 2,
-    /// The frame, in chunks of dwords.
-    Rsi = 6,
-    /// The wave, in chunks of dwords.
-    Rdi = 7,
-    /// The segment's scalars, in chunks of mask bits.
-    R8 = 8,
-    /// The lanes' numbers, in chunks of dwords.
-    R9 = 9,
-    /// The bits of the segment's first mask, turned so that the chunk's come lowest. Accesses use all registers as they
-    /// like.
-    R10 = 10,
-    /// Free within a chunk.
-    R11 = 11,
-    /// The stack. It is no base of addresses.
-    Rsp = 4,
-    /// These two a called function must keep, so what calls others keeps things there.
-    Rbx = 3,
-    /// See `Rbx`.
-    Rbp = 5,
-}
-
 impl Gpr {
     /// Bytes of a chunk where the register points to.
     pub fn chunk(self) -> i32 {
@@ -58,25 +34,6 @@ impl Gpr {
             Gpr::Rcx => 128,
             Gpr::R8 => 2,
             _ => 0,
-        }
-    }
-}
-
-/// An address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mem {
-    /// Register plus offset.
-    At(Gpr, i32),
-    /// Offset in the pool.
-    Pool(usize),
-}
-
-impl Mem {
-    /// So many bytes further on.
-    pub fn further(self, bytes: i32) -> Mem {
-        match self {
-            Mem::At(base, offset) => Mem::At(base, offset + bytes),
-            Mem::Pool(at) => Mem::Pool(at + bytes as usize),
         }
     }
 }
@@ -98,20 +55,9 @@ impl From<Zmm> for Rm {
     }
 }
 
-/// A VEX instruction on masks.
-#[derive(Clone, Copy, Debug)]
-struct Vex {
-    map: u8,
-    prefix: u8,
-    wide: bool,
-    long: bool,
-    opcode: u8,
-}
-
-impl Vex {
-    fn kmovw(opcode: u8) -> Vex {
-        Vex { map: M0F, prefix: NP, wide: W0, long: false, opcode }
-    }
+/// A VEX instruction that moves or tests 16 bits of masks.
+fn kmovw(opcode: u8) -> Vex {
+    Vex::new(NP, M0F, W0, opcode)
 }
 
 /// Shifts by a constant: the extension of the opcode stands for the result's place, and the result for the first
@@ -162,80 +108,35 @@ pub enum MaskOp {
     Unpack = 0x4b,
 }
 
-/// A place in the code to jump to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Label(usize);
-
-/// A jump whose target is not known yet.
-#[derive(Clone, Copy, Debug)]
-#[must_use = "it has to be bound"]
-pub struct Jump(usize);
-
-/// When to jump: on the flags of the last comparison or decrement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum When {
-    /// Equal, or zero.
-    Zero = 0x84,
-    /// Not equal, or not zero.
-    NotZero = 0x85,
-    /// Unsigned less, or with a carry.
-    Below = 0x82,
-    /// Unsigned greater.
-    Above = 0x87,
-}
-
-/// A 32-bit offset to something in the pool.
-struct PoolUse {
-    /// Where it is.
-    at: usize,
-    /// Where the instruction ends, which the offset is relative to.
-    end: usize,
-    /// The offset in the pool.
-    pool: usize,
-}
-
 /// Code and constants that grow.
 #[derive(Default)]
 pub struct Asm {
-    code: Vec<u8>,
-    pool: Vec<u8>,
-    constants: HashMap<Vec<u8>, usize>,
+    encoder: Encoder,
     /// Where the lanes' offsets by so many bytes are.
     ramps: [Option<Mem>; 17],
-    uses: Vec<PoolUse>,
     /// The function that makes rare calls, if there is one (see [`super::rare`]).
     pub rare_call: Option<usize>,
+}
+
+/// Instructions on general registers, jumps, constants.
+impl Deref for Asm {
+    type Target = Encoder;
+
+    fn deref(&self) -> &Encoder {
+        &self.encoder
+    }
+}
+
+impl DerefMut for Asm {
+    fn deref_mut(&mut self) -> &mut Encoder {
+        &mut self.encoder
+    }
 }
 
 impl Asm {
     /// Nothing yet.
     pub fn new() -> Asm {
         Asm::default()
-    }
-
-    /// Here.
-    pub fn here(&self) -> Label {
-        Label(self.code.len())
-    }
-
-    /// Starts a function; the result is its offset in the code.
-    pub fn function(&mut self) -> usize {
-        while !self.code.len().is_multiple_of(32) {
-            self.code.push(0xcc);
-        }
-        self.code.len()
-    }
-
-    /// The constant's place in the pool; `bytes` is a power of two long, which it is aligned to.
-    pub fn constant(&mut self, bytes: &[u8]) -> Mem {
-        if let Some(known) = self.constants.get(bytes) {
-            return Mem::Pool(*known);
-        }
-        self.pool.resize(self.pool.len().next_multiple_of(bytes.len()), 0);
-        let at = self.pool.len();
-        self.pool.extend_from_slice(bytes);
-        self.constants.insert(bytes.to_vec(), at);
-        Mem::Pool(at)
     }
 
     /// The offsets of a wave's lanes that are `step` bytes apart, at most sixteen, in the pool.
@@ -254,15 +155,8 @@ impl Asm {
     }
 
     /// Code, padding, pool.
-    pub fn finish(mut self) -> Vec<u8> {
-        let base = self.code.len().next_multiple_of(64);
-        for use_ in &self.uses {
-            let offset = (base + use_.pool) as i64 - use_.end as i64;
-            self.code[use_.at..use_.at + 4].copy_from_slice(&(offset as i32).to_le_bytes());
-        }
-        self.code.resize(base, 0xcc);
-        self.code.extend_from_slice(&self.pool);
-        self.code
+    pub fn finish(self) -> Vec<u8> {
+        self.encoder.finish()
     }
 
     /// An instruction on vectors.
@@ -434,11 +328,12 @@ impl Asm {
 
     #[allow(clippy::too_many_arguments, reason = "the fields of an encoding")]
     fn evex(&mut self, op: Evex, reg: u8, first: u8, rm: Rm, mask: K, zero: bool, imm: Option<u8>) {
-        let (x, b) = match rm {
-            Rm::Reg(register) => (register >> 4 & 1, register >> 3 & 1),
-            Rm::Mem(mem) | Rm::Broadcast(mem) => (0, base(mem) >> 3),
+        let (rm, broadcast) = match rm {
+            Rm::Reg(register) => (x64::Rm::Reg(register), false),
+            Rm::Mem(mem) => (mem.into(), false),
+            Rm::Broadcast(mem) => (mem.into(), true),
         };
-        let broadcast = matches!(rm, Rm::Broadcast(_));
+        let (x, b) = (rm.register() >> 4 & 1, rm.register() >> 3 & 1);
         let inverted = |bit: u8, place: u8| (bit ^ 1) << place;
         let p0 = inverted(reg >> 3 & 1, 7) | inverted(x, 6) | inverted(b, 5) | inverted(reg >> 4 & 1, 4) | op.map;
         let p1 = u8::from(op.wide) << 7 | (!first & 15) << 3 | 1 << 2 | op.prefix;
@@ -451,168 +346,50 @@ impl Asm {
             Tuple::Quarter if !broadcast => 16,
             _ => element,
         };
-        self.modrm(reg & 7, rm, unit, imm);
-    }
-
-    /// The operand byte, the address, and the immediate. Short offsets count in units.
-    fn modrm(&mut self, reg: u8, rm: Rm, unit: i32, imm: Option<u8>) {
-        let reg = reg << 3;
-        match rm {
-            Rm::Reg(register) => self.code.push(0xc0 | reg | register & 7),
-            Rm::Mem(Mem::At(base, offset)) | Rm::Broadcast(Mem::At(base, offset)) => {
-                let base = base as u8 & 7;
-                match i8::try_from(offset / unit) {
-                    Ok(short) if offset % unit == 0 => self.code.extend([0x40 | reg | base, short as u8]),
-                    _ => {
-                        self.code.push(0x80 | reg | base);
-                        self.code.extend(offset.to_le_bytes());
-                    }
-                }
-            }
-            Rm::Mem(Mem::Pool(pool)) | Rm::Broadcast(Mem::Pool(pool)) => {
-                self.code.push(5 | reg);
-                let at = self.code.len();
-                self.code.extend([0; 4]);
-                let end = self.code.len() + usize::from(imm.is_some());
-                self.uses.push(PoolUse { at, end, pool });
-            }
-        }
-        self.code.extend(imm);
-    }
-
-    /// A VEX instruction on masks.
-    fn vex(&mut self, op: Vex, reg: u8, first: u8, rm: Rm, imm: Option<u8>) {
-        let b = match rm {
-            Rm::Reg(_) => 0,
-            Rm::Mem(mem) | Rm::Broadcast(mem) => base(mem) >> 3,
-        };
-        let p0 = 1 << 7 | 1 << 6 | (b ^ 1) << 5 | op.map;
-        let p1 = u8::from(op.wide) << 7 | (!first & 15) << 3 | u8::from(op.long) << 2 | op.prefix;
-        self.code.extend([0xc4, p0, p1, op.opcode]);
-        self.modrm(reg, rm, 1, imm);
+        self.operand(reg, rm, unit, imm.as_slice());
     }
 
     /// Combines masks.
     pub fn k(&mut self, op: MaskOp, result: K, first: K, second: K) {
         let prefix = if op == MaskOp::Unpack { P66 } else { NP };
         let row = Vex { map: M0F, prefix, wide: W0, long: true, opcode: op as u8 };
-        self.vex(row, result.0, first.0, Rm::Reg(second.0), None);
+        self.vex(row, result.0, first.0, x64::Rm::Reg(second.0), &[]);
     }
 
     /// The mask's upper byte as the lower one.
     pub fn k_upper(&mut self, result: K, source: K) {
         let kshiftrw = Vex { map: M0F3A, prefix: P66, wide: W1, long: false, opcode: 0x30 };
-        self.vex(kshiftrw, result.0, 0, Rm::Reg(source.0), Some(8));
+        self.vex(kshiftrw, result.0, 0, x64::Rm::Reg(source.0), &[8]);
     }
 
     /// Loads 16 bits.
     pub fn k_load(&mut self, result: K, from: Mem) {
-        self.vex(Vex::kmovw(0x90), result.0, 0, Rm::Mem(from), None);
+        self.vex(kmovw(0x90), result.0, 0, from.into(), &[]);
     }
 
     /// Stores 16 bits.
     pub fn k_store(&mut self, to: Mem, from: K) {
-        self.vex(Vex::kmovw(0x91), from.0, 0, Rm::Mem(to), None);
+        self.vex(kmovw(0x91), from.0, 0, to.into(), &[]);
     }
 
     /// Copies 16 bits to a general register; the upper ones become 0.
     pub fn k_read(&mut self, to: Gpr, from: K) {
-        let to = to as u8;
-        let op = Vex::kmovw(0x93);
-        let p0 = u8::from(to < 8) << 7 | 1 << 6 | 1 << 5 | op.map;
-        self.code.extend([0xc4, p0, 15 << 3 | op.prefix, op.opcode, 0xc0 | (to & 7) << 3 | from.0]);
+        self.vex(kmovw(0x93), to as u8, 0, x64::Rm::Reg(from.0), &[]);
     }
 
-    /// Copies the low 16 bits of one of the first eight general registers.
+    /// Copies the low 16 bits of a general register.
     pub fn k_write(&mut self, to: K, from: Gpr) {
-        debug_assert!((from as u8) < 8);
-        self.vex(Vex::kmovw(0x92), to.0, 0, Rm::Reg(from as u8), None);
+        self.vex(kmovw(0x92), to.0, 0, from.into(), &[]);
     }
 
     /// Compares 16 bits with zero.
     pub fn k_test(&mut self, mask: K) {
-        self.vex(Vex::kmovw(0x98), mask.0, 0, Rm::Reg(mask.0), None);
-    }
-
-    /// Jumps to somewhere further on.
-    pub fn jump(&mut self, when: When) -> Jump {
-        self.code.extend([0x0f, when as u8, 0, 0, 0, 0]);
-        Jump(self.code.len())
-    }
-
-    /// Jumps to somewhere further on, always.
-    pub fn jump_always(&mut self) -> Jump {
-        self.code.extend([0xe9, 0, 0, 0, 0]);
-        Jump(self.code.len())
-    }
-
-    /// The target of a jump is here.
-    pub fn bind(&mut self, jump: Jump) {
-        let offset = (self.code.len() - jump.0) as i32;
-        self.code[jump.0 - 4..jump.0].copy_from_slice(&offset.to_le_bytes());
-    }
-
-    /// Jumps back.
-    pub fn jump_back(&mut self, when: When, to: Label) {
-        let end = self.code.len() + 6;
-        self.code.extend([0x0f, when as u8]);
-        self.code.extend((to.0 as i32 - end as i32).to_le_bytes());
-    }
-
-    /// Saves a register on the stack.
-    pub fn push(&mut self, register: Gpr) {
-        debug_assert!((register as u8) < 8);
-        self.code.push(0x50 | register as u8);
-    }
-
-    /// Takes it back.
-    pub fn pop(&mut self, register: Gpr) {
-        debug_assert!((register as u8) < 8);
-        self.code.push(0x58 | register as u8);
-    }
-
-    /// Calls a function that is there already.
-    pub fn call(&mut self, function: usize) {
-        let end = self.code.len() + 5;
-        self.code.push(0xe8);
-        self.code.extend((function as i32 - end as i32).to_le_bytes());
-    }
-
-    /// Loads a 64-bit constant.
-    pub fn mov_imm64(&mut self, to: Gpr, value: u64) {
-        let to = to as u8;
-        self.code.extend([0x48 | to >> 3, 0xb8 | to & 7]);
-        self.code.extend(value.to_le_bytes());
-    }
-
-    /// Goes on where a register says.
-    pub fn jump_to(&mut self, register: Gpr) {
-        debug_assert!((register as u8) < 8);
-        self.code.extend([0xff, 0xe0 | register as u8]);
-    }
-
-    /// Calls the function whose address a register has.
-    pub fn call_to(&mut self, register: Gpr) {
-        debug_assert!((register as u8) < 8);
-        self.code.extend([0xff, 0xd0 | register as u8]);
-    }
-
-    /// Leaves the function, which has not used vectors.
-    pub fn ret_plain(&mut self) {
-        self.code.push(0xc3);
+        self.vex(kmovw(0x98), mask.0, 0, x64::Rm::Reg(mask.0), &[]);
     }
 
     /// Leaves the function; what was in the registers' upper parts is forgotten.
     pub fn ret(&mut self) {
         self.code.extend([0xc5, 0xf8, 0x77, 0xc3]);
-    }
-}
-
-/// The base register's number; addresses in the pool have none.
-fn base(mem: Mem) -> u8 {
-    match mem {
-        Mem::At(base, _) => base as u8,
-        Mem::Pool(_) => 0,
     }
 }
 

@@ -1,6 +1,8 @@
 //! The EVEX instructions that the assembler knows, a row each: mandatory prefix, opcode map, W, opcode, and what its
 //! memory operand is (Software Developer's Manual, volume 2, "EVEX").
 
+use crate::x64::vex::{M0F, M0F3A, M0F38, NP, P66, PF2, PF3, W0, W1};
+
 /// Bytes that a memory operand has, which is also the unit of short offsets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tuple {
@@ -23,17 +25,6 @@ pub struct Evex {
     pub(super) opcode: u8,
     pub(super) tuple: Tuple,
 }
-
-/// Opcode maps and mandatory prefixes, in their encodings.
-pub(super) const M0F: u8 = 1;
-pub(super) const M0F38: u8 = 2;
-pub(super) const M0F3A: u8 = 3;
-pub(super) const NP: u8 = 0;
-pub(super) const P66: u8 = 1;
-pub(super) const PF3: u8 = 2;
-pub(super) const PF2: u8 = 3;
-pub(super) const W0: bool = false;
-pub(super) const W1: bool = true;
 
 macro_rules! evex {
     ($($name:ident $prefix:ident $map:ident $w:ident $opcode:literal $tuple:ident;)*) => {

@@ -13,6 +13,7 @@
 mod access;
 mod asm;
 mod bank;
+mod convert;
 mod evex;
 mod fused;
 pub mod inline;

@@ -259,9 +259,10 @@ impl Chunk<'_> {
         }
         // This also aligns the stack.
         asm.push(Gpr::Rax);
-        for (offset, value) in [(FUNCTION, TABLE[node.row_op() as usize].address() as u64), (IMMEDIATE, node.imm >> 32)]
+        for (offset, value) in
+            [(FUNCTION, TABLE[node.row_op() as usize].address() as i64), (IMMEDIATE, (node.imm >> 32) as i64)]
         {
-            asm.mov_imm64(Gpr::Rax, value);
+            asm.mov_imm(Gpr::Rax, value);
             asm.store64(Gpr::Rdx, room + offset, Gpr::Rax);
         }
         asm.lea(Gpr::Rax, at(0));

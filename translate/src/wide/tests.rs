@@ -1,26 +1,13 @@
 //! What the assembler writes, read by an independent disassembler.
 
 use super::asm::{Asm, Gpr, K, MaskOp, Mem, Rm, ShiftBy, When, Zmm, op};
-use iced_x86::{Decoder, DecoderOptions, Formatter, NasmFormatter};
+use crate::x64::tests::lines;
 
 /// The instructions of some code, but for the padding and the pool behind it.
 fn listing(emit: impl FnOnce(&mut Asm)) -> Vec<String> {
     let mut asm = Asm::new();
     emit(&mut asm);
-    let bytes = asm.finish();
-    let mut decoder = Decoder::with_ip(64, &bytes, 0x1000, DecoderOptions::NONE);
-    let mut formatter = NasmFormatter::new();
-    let mut lines = Vec::new();
-    while decoder.can_decode() {
-        let inst = decoder.decode();
-        let mut line = String::new();
-        formatter.format(&inst, &mut line);
-        if line == "int3" {
-            break;
-        }
-        lines.push(line);
-    }
-    lines
+    lines(&asm.finish())
 }
 
 fn one(emit: impl FnOnce(&mut Asm)) -> String {
@@ -143,7 +130,7 @@ fn masks_and_loops() {
         asm.ret();
     });
     let expected = [
-        "je near 0000000000001079h",
+        "je near 000000000000106Ch",
         "kandw k1,k2,k3",
         "kandnw k1,k2,k3",
         "kunpckbw k1,k2,k3",
@@ -199,7 +186,7 @@ fn addresses() {
         asm.prefetch(Gpr::R9, 0x440);
         asm.push(Gpr::Rsi);
         asm.pop(Gpr::Rsi);
-        asm.mov_imm64(Gpr::Rdx, 0x1234_5678_9abc_def0);
+        asm.mov_imm(Gpr::Rdx, 0x1234_5678_9abc_def0_i64);
         asm.jump_to(Gpr::Rax);
         asm.add_register32(Gpr::R8, Gpr::Rcx);
         asm.sub_register(Gpr::R11, Gpr::R9);
@@ -215,7 +202,7 @@ fn addresses() {
         asm.bind(below);
     });
     let expected = [
-        "jmp 00000000000010BFh",
+        "jmp 00000000000010AAh",
         "mov r8,[rsi+8]",
         "mov r11d,[rdi+100h]",
         "movzx r10d,word [r8+102h]",
@@ -250,8 +237,8 @@ fn addresses() {
         "vpternlogd zmm4,zmm5,[rdi+40h],0F6h",
         "vmovdqu32 zmm3,[r10]",
         "vmovdqu32 [r11],zmm3",
-        "ja near 00000000000010CBh",
-        "jb near 00000000000010CBh",
+        "ja near 00000000000010B6h",
+        "jb near 00000000000010B6h",
     ];
     assert_eq!(lines, expected);
 }

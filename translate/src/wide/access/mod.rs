@@ -110,9 +110,9 @@ pub fn emit_compacted(asm: &mut Asm, access: &Access, number: usize, whole: Opti
 
 /// Loads what the general way of an access is called with, behind the wave and the context, and its address.
 pub fn general_way(asm: &mut Asm, access: &Access, number: usize) -> Gpr {
-    asm.mov_imm64(Gpr::Rdx, std::ptr::from_ref(access).expose_provenance() as u64);
+    asm.mov_imm(Gpr::Rdx, std::ptr::from_ref(access).expose_provenance() as i64);
     asm.mov_imm(Gpr::Rcx, number as i32);
-    asm.mov_imm64(Gpr::Rax, libcall::access as *const () as u64);
+    asm.mov_imm(Gpr::Rax, libcall::access as *const () as i64);
     Gpr::Rax
 }
 
