@@ -27,16 +27,7 @@ pub struct Run {
 impl Case {
     /// Loads kernel `name` at its bench size.
     pub fn new(name: &str) -> Case {
-        Case::of(name, Launch::load_for_bench(name))
-    }
-
-    /// Small.
-    #[allow(dead_code)]
-    pub fn small(name: &str) -> Case {
-        Case::of(name, Launch::load(name))
-    }
-
-    fn of(name: &str, launch: Launch) -> Case {
+        let launch = Launch::load_for_bench(name);
         let device = Device::with_threads(1).expect("a device");
         let module = Module::open(&device, code_object(name, TARGET)).expect("the code object");
         let kernel = module.kernel(name).expect("the kernel");

@@ -1,7 +1,8 @@
 //! Accesses that are plain moves between registers and memory, as [`crate::wide`] wants to know them.
 
+use super::atomic::{Atomic, Kind};
 use super::cell::Form;
-use super::{Access, Action, Linear, Scalar, mubuf};
+use super::{Access, Action, Fields, Linear, Scalar, mubuf};
 use gcnjit_isa::Gen;
 use gcnjit_rt::Wave;
 
@@ -95,6 +96,34 @@ pub struct LaneMove {
     pub store: bool,
 }
 
+/// What is made of memory and data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Their sum.
+    Add,
+    /// Memory less data.
+    Sub,
+    /// What both have.
+    And,
+    /// What either has.
+    Or,
+    /// What one of them has.
+    Xor,
+}
+
+/// An atomic of a dword a lane in LDS.
+#[derive(Clone, Copy, Debug)]
+pub struct LaneAtomic {
+    /// The address and the data, as a store would have them.
+    pub lanes: LaneMove,
+    /// What the address counts from.
+    pub origin: Origin,
+    /// What it does.
+    pub change: Change,
+    /// The VGPR of what was there, if it is wanted.
+    pub result: Option<usize>,
+}
+
 impl LaneMove {
     /// Whether addresses are pairs of VGPRs.
     pub fn has_pairs(&self) -> bool {
@@ -137,6 +166,13 @@ impl LaneMove {
     }
 }
 
+impl Fields {
+    /// What addresses in LDS count from.
+    fn lds_origin(&self) -> Origin {
+        Origin::Lds { by_m0: self.generation < Gen::Gfx9 }
+    }
+}
+
 impl Access {
     /// Whether it is a plain move from or to LDS.
     pub fn is_in_lds(&self) -> bool {
@@ -151,6 +187,35 @@ impl Access {
     /// Whether the V# says so.
     pub fn is_in_scratch(&self, wave: &Wave) -> bool {
         self.may_be_in_scratch() && mubuf::Buffer::new(&self.fields, wave).interleaves_lanes()
+    }
+
+    /// What it is, if it is an atomic in LDS that is one change of the host's memory.
+    pub fn lane_atomic(&self) -> Option<LaneAtomic> {
+        let f = &self.fields;
+        let Action::Atomic(Atomic { kind, wide: false, a, result, .. }) = f.action else { return None };
+        let change = match kind {
+            Kind::Add => Change::Add,
+            Kind::Sub => Change::Sub,
+            Kind::And => Change::And,
+            Kind::Or => Change::Or,
+            Kind::Xor => Change::Xor,
+            _ => return None,
+        };
+        if f.linear != Linear::Lds || f.second.is_some() {
+            return None;
+        }
+        let origin = f.lds_origin();
+        let lanes = LaneMove {
+            address: f.address,
+            base: Base::Linear(origin),
+            offset: f.offset,
+            data: a,
+            dwords: 1,
+            apart: None,
+            small: None,
+            store: true,
+        };
+        Some(LaneAtomic { lanes, origin, change, result })
     }
 
     /// What it is, if it is a plain move.
@@ -177,7 +242,7 @@ impl Access {
         };
         let base = match (f.linear, f.base) {
             (Linear::No, _) => return None,
-            (Linear::Lds, _) => Base::Linear(Origin::Lds { by_m0: f.generation < Gen::Gfx9 }),
+            (Linear::Lds, _) => Base::Linear(f.lds_origin()),
             (Linear::Interleaved, Scalar::Register(register)) if dwords == 1 => {
                 let soffset = match f.soffset {
                     Scalar::Register(register) => Some(register),

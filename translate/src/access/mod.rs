@@ -32,7 +32,7 @@ pub(crate) mod tests;
 mod typed;
 
 pub use address::{SWIZZLE_LIMIT, Site};
-pub use lane_move::{Base, Half, Interleaved, LaneMove, Origin, Small};
+pub use lane_move::{Base, Change, Half, Interleaved, LaneAtomic, LaneMove, Origin, Small};
 
 use address::{Rows, Spot};
 use atomic::Atomic;

@@ -229,6 +229,11 @@ impl Asm {
         self.evex(op::VPMOVD2M, result.0, 0, source.into(), K(0), false, None);
     }
 
+    /// The sign bits of 64 bytes as a mask.
+    pub fn mask_of_byte_signs(&mut self, result: K, source: Zmm) {
+        self.evex(op::VPMOVB2M, result.0, 0, source.into(), K(0), false, None);
+    }
+
     /// See [`Asm::mask_of_signs`].
     pub fn signs_of_mask(&mut self, result: Zmm, source: K) {
         self.evex(op::VPMOVM2D, result.0, 0, Rm::Reg(source.0), K(0), false, None);
@@ -262,6 +267,11 @@ impl Asm {
     /// Stores the dwords of the mask's lanes anywhere.
     pub fn store_lanes(&mut self, to: Mem, mask: K, from: Zmm) {
         self.evex(op::VMOVDQU32_STORE, from.0, 0, Rm::Mem(to), mask, false, None);
+    }
+
+    /// Stores the bytes of a mask of 64 anywhere.
+    pub fn store_bytes(&mut self, to: Mem, mask: K, from: Zmm) {
+        self.evex(op::VMOVDQU8_STORE, from.0, 0, Rm::Mem(to), mask, false, None);
     }
 
     /// Stores elements as ones of less bits, side by side.

@@ -179,8 +179,7 @@ impl Accesses {
         for (index, Planned { block, .. }) in blocks.iter().enumerate() {
             for (number, access) in block.accesses.iter().enumerate() {
                 let start = asm.function();
-                let lanes = access.lane_move().filter(access::has_function);
-                let whole = lanes.map(|lanes| access::emit_call(asm, access, &lanes, site));
+                let whole = access::emit_call(asm, access, site);
                 let offset = match waves {
                     Waves::Compacted if access.moves_linear_lanes() => {
                         Some(access::emit_compacted(asm, access, site, whole))

@@ -120,6 +120,27 @@ impl Encoder {
         self.indexed_op(false, 0x8b, to, [base, number], 2, offset);
     }
 
+    /// Stores 32 bits to the dword of a number from the first one's address and an offset.
+    pub fn store32_of(&mut self, base: Gpr, number: Gpr, offset: i32, from: Gpr) {
+        self.indexed_op(false, 0x89, from, [base, number], 2, offset);
+    }
+
+    /// Loads 32 bits from the sum of two registers; the upper ones become 0.
+    pub fn load32_at(&mut self, to: Gpr, base: Gpr, index: Gpr) {
+        self.indexed_op(false, 0x8b, to, [base, index], 0, 0);
+    }
+
+    /// Changes 32 bits at the sum of two registers by another one.
+    pub fn alu_store32_at(&mut self, alu: Alu, base: Gpr, index: Gpr, by: Gpr) {
+        self.indexed_op(false, (alu as u8) << 3 | 1, by, [base, index], 0, 0);
+    }
+
+    /// Loads a byte or word, and fills the other 32 bits with its sign or zeros.
+    pub fn load_small(&mut self, bytes: i32, signed: bool, to: Gpr, base: Gpr) {
+        let opcode = 0xb6 | u8::from(bytes == 2) | u8::from(signed) << 3;
+        self.op(false, &[0x0f, opcode], to as u8, Mem::At(base, 0).into(), &[]);
+    }
+
     /// Loads a signed dword of a table by its number.
     pub fn load_number(&mut self, to: Gpr, table: Gpr, number: Gpr) {
         self.indexed_op(true, 0x63, to, [table, number], 2, 0);

@@ -106,7 +106,39 @@ fn all_registers_as_bases() {
             |out, _, b| out.store_imm(true, at(b), -2),
             |_, b| format!("mov qword {},0FFFFFFFFFFFFFFFEh", address(b)),
         );
+        check_pairs(
+            |out, a, b| out.store32_of(a, Gpr::R9, offset, b),
+            |a, b| format!("mov [{}+r9*4{written}],{}", name(a, 8), name(b, 4)),
+        );
         check_pairs(|out, _, b| out.compare_byte(at(b), 3), |_, b| format!("cmp byte {},3", address(b)));
+    }
+}
+
+#[test]
+fn dwords_at_sums_of_registers_and_small_loads() {
+    let sum = |a, b| format!("[{}+{}]", name(a, 8), name(b, 8));
+    let is_index = |b: &Gpr| *b != Gpr::Rsp;
+    for a in REGISTERS {
+        for b in REGISTERS.into_iter().filter(is_index) {
+            let read = listing(|out| {
+                out.load32_at(Gpr::R11, a, b);
+                out.alu_store32_at(Alu::Sub, a, b, Gpr::R10);
+                out.alu_store32_at(Alu::Add, a, b, Gpr::Rdx);
+            });
+            let sum = sum(a, b);
+            assert_eq!(read, [format!("mov r11d,{sum}"), format!("sub {sum},r10d"), format!("add {sum},edx")]);
+        }
+    }
+    for (bytes, signed, load) in [
+        (1, false, "movzx {},byte"),
+        (1, true, "movsx {},byte"),
+        (2, false, "movzx {},word"),
+        (2, true, "movsx {},word"),
+    ] {
+        check_pairs(
+            |out, a, b| out.load_small(bytes, signed, a, b),
+            |a, b| format!("{} [{}]", load.replace("{}", &name(a, 4)), name(b, 8)),
+        );
     }
 }
 

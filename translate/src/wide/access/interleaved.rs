@@ -1,7 +1,10 @@
-//! Scratch as a V# shows it that interleaves lanes: byte `x` of lane `i` is at `x / 4 * 256 + i * 4 + x % 4`. Records are
-//! bytes there, so what is out of range is behind the last one, and goes the general way.
+//! Scratch as a V# shows it that interleaves lanes: byte `x` of lane `i` is at `x / 4 * 256 + i * 4 + x % 4`. Lanes that have
+//! the same offset, as all have in an instruction without a VGPR of offsets, are side by side in a row of dwords. Records
+//! are bytes there, so what is out of range is behind the last one, and goes the general way.
 
-use super::spread::{GREATER, LIMIT, MOVING, ORIGIN, OUTSIDE, START};
+use super::lanes::{PLACE, VALUE};
+use super::small::BEFORE;
+use super::spread::{DATA, GREATER, LIMIT, MOVING, ORIGIN, OUTSIDE, START};
 use super::{CHUNK, COUNT, EXEC, LOW, SITE, SIZE, Stub, WAVE};
 use crate::access::{Interleaved, SWIZZLE_LIMIT, Site};
 use crate::wide::asm::{MaskOp, Mem, Rm, ShiftBy, When, Zmm, op};
@@ -53,6 +56,77 @@ impl Stub<'_> {
         self.asm.sub(SIZE, self.access.lane_bytes());
         self.slow_if(When::Below);
         self.set_limit();
+    }
+
+    /// The case that all active lanes have the same offset.
+    pub(super) fn one_row(&mut self, resource: &Interleaved) {
+        self.load_active();
+        match resource.offen {
+            true => {
+                self.load_exec();
+                self.other_if(When::Zero);
+                self.compare_with_first(self.access.address);
+                self.other_if(When::NotZero);
+            }
+            false => self.asm.mov_imm(PLACE, 0),
+        }
+        self.asm.add32(PLACE, self.access.offset);
+        self.asm.compare32(PLACE, SWIZZLE_LIMIT - 1);
+        self.other_if(When::Above);
+        self.asm.mov(VALUE, PLACE);
+        self.asm.and32(VALUE, self.access.lane_bytes() as u32 - 1);
+        self.other_if(When::NotZero);
+        if self.access.small.is_some() {
+            self.asm.mov(VALUE, PLACE);
+            self.asm.and32(VALUE, 3);
+            self.asm.shift_left(VALUE, 3);
+            self.asm.broadcast(BEFORE, VALUE);
+        }
+        self.asm.and32(PLACE, !3);
+        self.asm.shift_left(PLACE, 6);
+        self.asm.mov(VALUE, PLACE);
+        self.asm.add(VALUE, CHUNK * COUNT - self.access.lane_bytes());
+        self.asm.compare_registers(VALUE, SIZE);
+        self.other_if(When::Above);
+        self.asm.add_register(ORIGIN, PLACE);
+        self.move_row();
+        self.succeed();
+    }
+
+    /// Moves the active lanes of the row at `ORIGIN`.
+    fn move_row(&mut self) {
+        let chunks = (0..COUNT).map(|chunk| (chunk, Mem::At(ORIGIN, CHUNK * chunk)));
+        let register = |stub: &Self, chunk| Mem::At(WAVE, row(stub.access.data) + CHUNK * chunk);
+        match (self.access.small, self.access.store) {
+            (Some(small), true) => self.store_bytes_of_row(small),
+            (Some(small), false) => {
+                for (chunk, at) in chunks {
+                    self.asm.v1(op::VMOVDQU32, DATA, Rm::Mem(at));
+                    self.write_small(small, chunk);
+                }
+            }
+            (None, true) => {
+                // What a masked store writes is not forwarded to the loads behind it.
+                let partial = self.unless_all_active();
+                for (chunk, at) in chunks.clone() {
+                    self.asm.v1(op::VMOVDQA32, DATA, Rm::Mem(register(self, chunk)));
+                    self.asm.store_unaligned(at, DATA);
+                }
+                self.succeed();
+                partial.into_iter().for_each(|jump| self.asm.bind(jump));
+                for (chunk, at) in chunks {
+                    self.asm.v1(op::VMOVDQA32, DATA, Rm::Mem(register(self, chunk)));
+                    self.asm.store_lanes(at, Stub::active(chunk), DATA);
+                }
+            }
+            (None, false) => {
+                for (chunk, at) in chunks {
+                    self.asm.v1(op::VMOVDQA32, DATA, Rm::Mem(register(self, chunk)));
+                    self.asm.merge(op::VMOVDQU32, DATA, Stub::active(chunk), Rm::Mem(at));
+                    self.asm.store(register(self, chunk), DATA);
+                }
+            }
+        }
     }
 
     /// Loads EXEC and the lanes' indices, and finds the active lanes that are not in the allocation, misaligned, or far

@@ -1,14 +1,17 @@
 //! Loads and stores of a byte, a word, or one or two dwords a lane (two side by side, or of a load at two places), all in
 //! the allocation that the instruction hit last. Cases that cost less are tried first: all lanes are active, and their
 //! addresses are side by side; or come in runs of sixteen (or, of a load, sixteen times the same); or only some are
-//! active, and the dwords of those among sixteen are where they would be in a run; or lanes are anywhere (`spread`), as
-//! they always are in scratch (`interleaved`).
+//! active, and the dwords of those among sixteen are where they would be in a run; or lanes are anywhere (`spread`). In
+//! scratch lanes have places of their own (`interleaved`). Some atomics in LDS are done here too (`atomic`).
 //!
 //! `fn(wave: *mut Wave, site: *mut Site) -> u32`: 0 if it is done; else nothing has happened, and the general way
-//! has to be gone ([`crate::libcall::access`]), which the function that translated code calls does. Addresses are checked first, and data is moved afterwards, in the order
-//! of lanes.
+//! has to be gone ([`crate::libcall::access`]), which the function that translated code calls does. Addresses are checked
+//! first, and data is moved afterwards, in the order of lanes.
 
+mod atomic;
 mod interleaved;
+mod lanes;
+mod parts;
 mod small;
 pub(super) mod spread;
 #[cfg(test)]
@@ -17,7 +20,7 @@ mod tests;
 use super::asm::{Asm, Gpr, Jump, K, MaskOp, Mem, Rm, When, Zmm, dwords, op};
 use super::inline::NOT_EQUAL;
 use super::registers::{COMPACTED, row};
-use crate::access::{Access, Base, LaneMove, Origin, Site};
+use crate::access::{Access, Base, LaneAtomic, LaneMove, Origin, Site};
 use crate::jit::Context;
 use crate::libcall;
 use gcnjit_rt::Wave;
@@ -55,16 +58,18 @@ const OTHER: Zmm = Zmm(22);
 /// VPTERNLOGD: the first, or what differs in the others.
 pub(super) const OR_DIFFERENT: u8 = 0xf6;
 
-/// Whether an access has a function of its own.
-pub fn has_function(access: &LaneMove) -> bool {
-    access.dwords <= 2
+/// Emits the function of an access, if it can have one; the result is its offset in the code.
+pub fn emit(asm: &mut Asm, access: &Access) -> Option<usize> {
+    let lanes = access.lane_move().filter(|lanes| lanes.dwords <= 2);
+    let moved = lanes.map(|lanes| emit_move(asm, &lanes));
+    moved.or_else(|| access.lane_atomic().map(|atomic| emit_atomic(asm, &atomic)))
 }
 
 /// Emits the function that translated code calls for an access, `fn(wave: *mut Wave, context: *mut Context) -> u32`: the
-/// access' own function for its site, and the general way if that gives up. Not 0 if it faulted. The access must stay
-/// where it is; `number` is the unit's.
-pub fn emit_call(asm: &mut Asm, access: &Access, lanes: &LaneMove, number: usize) -> usize {
-    let function = emit(asm, lanes);
+/// access' own function for its site, if it has one, and the general way if that gives up. Not 0 if it faulted. The access
+/// must stay where it is; `number` is the unit's.
+pub fn emit_call(asm: &mut Asm, access: &Access, number: usize) -> Option<usize> {
+    let function = emit(asm, access)?;
     let offset = asm.function();
     asm.push(SITE);
     if access.is_in_lds() {
@@ -83,7 +88,7 @@ pub fn emit_call(asm: &mut Asm, access: &Access, lanes: &LaneMove, number: usize
     asm.bind(slow);
     let general = general_way(asm, access, number);
     asm.jump_to(general);
-    offset
+    Some(offset)
 }
 
 /// Emits the same for a compacted wave, around its function for any wave, if it has one: EXEC is that of the places while
@@ -116,25 +121,39 @@ pub fn general_way(asm: &mut Asm, access: &Access, number: usize) -> Gpr {
     Gpr::Rax
 }
 
-/// Emits the function of an access; the result is its offset in the code.
-pub fn emit(asm: &mut Asm, access: &LaneMove) -> usize {
+fn emit_atomic(asm: &mut Asm, atomic: &LaneAtomic) -> usize {
+    let offset = asm.function();
+    let mut stub = Stub { asm, access: &atomic.lanes, slow: Vec::new(), other: Vec::new() };
+    stub.check_site();
+    stub.atomic(atomic);
+    stub.give_up();
+    offset
+}
+
+fn emit_move(asm: &mut Asm, access: &LaneMove) -> usize {
     let offset = asm.function();
     let mut stub = Stub { asm, access, slow: Vec::new(), other: Vec::new() };
     match access.base {
         Base::Interleaved(resource) => {
-            // Before the jumps for partial EXEC, which go to where the V# is relied on.
             stub.check_resource(&resource);
-            let partial = stub.check_site();
-            stub.other.extend(partial);
+            stub.check_site();
+            stub.find_window_of(&resource);
+            stub.one_row(&resource);
         }
         Base::Linear(origin) => {
-            let partial = stub.check_site();
+            stub.check_site();
+            let partial = stub.unless_all_active();
             stub.one_run(origin);
-            if access.small.is_some() {
-                stub.other.extend(partial);
-            } else {
-                stub.runs(origin);
-                stub.parts_of_runs(partial, origin);
+            match access.small {
+                Some(small) if !access.store => {
+                    partial.into_iter().for_each(|jump| stub.asm.bind(jump));
+                    stub.one_address(small, origin);
+                }
+                Some(_) => stub.other.extend(partial),
+                None => {
+                    stub.runs(origin);
+                    stub.parts_of_runs(partial, origin);
+                }
             }
         }
     }
@@ -163,8 +182,8 @@ impl Stub<'_> {
         self.other.push(jump);
     }
 
-    /// Whether the allocation is writable if need be; its size. The jumps are taken if not all lanes are active.
-    fn check_site(&mut self) -> [Jump; 2] {
+    /// Whether the allocation is writable if need be; its size.
+    fn check_site(&mut self) {
         self.asm.compare8(SITE, Site::MISSES as i32, PATIENCE);
         self.slow_if(When::Above);
         if self.access.store {
@@ -181,6 +200,10 @@ impl Stub<'_> {
         if self.access.side_by_side() == 2 {
             self.load_orders();
         }
+    }
+
+    /// The jumps are taken if not all lanes are active.
+    fn unless_all_active(&mut self) -> [Jump; 2] {
         // Both halves may have been written apart and just now: a load of both would have to wait for that.
         [0, 4].map(|half| {
             self.asm.is_ones32(WAVE, EXEC + half);
@@ -263,109 +286,9 @@ impl Stub<'_> {
         }
     }
 
-    /// The case that the active lanes of each chunk are where a run would have them; of dwords only.
-    fn parts_of_runs(&mut self, partial: [Jump; 2], origin: Origin) {
-        if self.access.dwords == 2 {
-            return self.other.extend(partial);
-        }
-        partial.into_iter().for_each(|jump| self.asm.bind(jump));
-        for chunk in 0..COUNT {
-            self.locate_part(chunk, origin);
-        }
-        for chunk in 0..COUNT {
-            let (mask, [data, _]) = (Stub::active(chunk), Stub::data(chunk));
-            let row = Mem::At(WAVE, row(self.access.data) + CHUNK * chunk);
-            if self.access.store {
-                self.asm.v1(op::VMOVDQA32, data, Rm::Mem(row));
-                self.asm.store_lanes(Mem::At(CHUNKS[chunk as usize], 0), mask, data);
-            } else {
-                // Whole: what a masked store writes is not forwarded to the loads behind it.
-                self.asm.v1(op::VMOVDQA32, ADDRESSES, Rm::Mem(row));
-                self.asm.merge(op::VMOVDQA32, ADDRESSES, mask, data);
-                self.asm.store(row, ADDRESSES);
-            }
-        }
-        self.succeed();
-    }
-
     /// The active lanes of a chunk.
     fn active(chunk: i32) -> K {
         K(1 + chunk as u8)
-    }
-
-    /// Checks the addresses of a chunk's active lanes, and loads them. `CHUNKS` has where its first lane is or would be.
-    fn locate_part(&mut self, chunk: i32, origin: Origin) {
-        let (part, to, mask) = (CHUNK * chunk, CHUNKS[chunk as usize], Stub::active(chunk));
-        self.asm.k_load(mask, Mem::At(WAVE, EXEC + 2 * chunk));
-        self.asm.k_read(LOW, mask);
-        // A store without lanes has an address all the same.
-        self.asm.mov(to, WAVE);
-        self.asm.or_register(LOW, LOW);
-        let none = self.asm.jump(When::Zero);
-        let ramp = self.ramp();
-        self.asm.v1(op::VMOVDQA32, ADDRESSES, Rm::Mem(Mem::At(WAVE, row(self.access.address) + part)));
-        self.asm.v(op::VPSUBD, ADDRESSES, ADDRESSES, Rm::Mem(ramp));
-        self.same_in(mask, ADDRESSES, LOW_HALF);
-        if self.access.has_pairs() {
-            self.asm.v1(op::VMOVDQA32, ADDRESSES, Rm::Mem(Mem::At(WAVE, row(self.access.address + 1) + part)));
-            self.same_in(mask, ADDRESSES, HIGH_HALF);
-        }
-        // From lanes to bytes: where the first active one is in the run, and how far from it the last one.
-        self.asm.lowest_one(ROOM, LOW);
-        self.asm.highest_one(LOW, LOW);
-        self.asm.sub_register(LOW, ROOM);
-        self.asm.shift_left(LOW, 2);
-        self.asm.shift_left(ROOM, 2);
-        self.asm.low_dword(to, LOW_HALF);
-        self.asm.add_register32(to, ROOM);
-        // A part whose low half wraps has jumped.
-        self.asm.mov(SIZE, LOW);
-        self.asm.add_register32(SIZE, to);
-        self.other_if(When::Below);
-        self.add_base(to, origin);
-        self.check_span(to);
-        self.asm.sub_register(to, ROOM);
-        if !self.access.store {
-            self.asm.clear(op::VMOVDQU32, Stub::data(chunk)[0], mask, Rm::Mem(Mem::At(to, 0)));
-        }
-        self.asm.bind(none);
-    }
-
-    /// Goes on with the last case if a row is not the same in the lanes of a mask; `first` becomes what it is there.
-    fn same_in(&mut self, mask: K, row: Zmm, first: Zmm) {
-        self.asm.compress(first, mask, row);
-        self.asm.v1(op::VPBROADCASTD, FIRST, first);
-        self.asm.compare_in(op::VPCMPD, K(5), mask, row, FIRST, NOT_EQUAL);
-        self.asm.k_test(K(5));
-        self.other_if(When::NotZero);
-    }
-
-    /// Makes an address of its low half.
-    fn add_base(&mut self, to: Gpr, origin: Origin) {
-        match origin {
-            Origin::Sgprs(base) => self.asm.load64(SIZE, WAVE, (offset_of!(Wave, sgpr) + 4 * base) as i32),
-            Origin::Lds { .. } => self.asm.load64(SIZE, SITE, Site::START as i32),
-            Origin::None => {
-                self.asm.low_dword(SIZE, HIGH_HALF);
-                self.asm.shift_left(SIZE, 32);
-            }
-        }
-        self.asm.add_register(to, SIZE);
-        self.asm.add(to, self.access.offset);
-    }
-
-    /// Goes on with the last case if not all bytes from an address to the end of the dword `LOW` bytes further on are in the allocation.
-    fn check_span(&mut self, from: Gpr) {
-        self.asm.load64(SIZE, SITE, Site::END as i32);
-        self.asm.sub_mem(SIZE, SITE, Site::START as i32);
-        self.asm.sub_register(SIZE, LOW);
-        self.other_if(When::Below);
-        self.asm.sub(SIZE, self.access.lane_bytes());
-        self.other_if(When::Below);
-        self.asm.mov(LOW, from);
-        self.asm.sub_mem(LOW, SITE, Site::START as i32);
-        self.asm.compare_registers(LOW, SIZE);
-        self.other_if(When::Above);
     }
 
     /// The registers of a chunk's data.

@@ -1,8 +1,9 @@
 //! Bytes and words: widened when they are loaded, cut when they are stored.
 
-use super::spread::{DATA, ORIGIN};
-use super::{CHUNK, COUNT, EXEC, SIZE, Stub, WAVE};
-use crate::access::{Half, Small};
+use super::lanes::{PLACE, VALUE};
+use super::spread::{DATA, MOVING, ORIGIN};
+use super::{CHUNK, COUNT, HIGH_HALF, LOW, SIZE, Stub, WAVE};
+use crate::access::{Half, Origin, Small};
 use crate::wide::asm::{Gpr, Mem, Rm, ShiftBy, When, Zmm, op};
 use crate::wide::registers::row;
 
@@ -13,18 +14,10 @@ const PART: Zmm = Zmm(2);
 /// The nearest index from which a whole dword can be loaded, how many bits of it come before the lane's, and the
 /// greatest such index.
 const NEAREST: Zmm = Zmm(3);
-const BEFORE: Zmm = Zmm(4);
+pub(super) const BEFORE: Zmm = Zmm(4);
 const LAST: Zmm = Zmm(6);
-/// Bytes of a row of indices; where one is on the stack.
-const ROW: i32 = CHUNK * COUNT;
-const INDICES: Gpr = Gpr::R11;
-/// Lanes that are still to be stored, the next one, its index and its data.
-const REST: Gpr = Gpr::R9;
-const LANE: Gpr = Gpr::R10;
-const PLACE: Gpr = Gpr::Rax;
-const VALUE: Gpr = Gpr::Rdx;
-/// Lanes that are stored in a turn of a loop, if all are active.
-const AT_ONCE: i32 = 8;
+/// Where all lanes load from.
+const FROM: Gpr = Gpr::Rcx;
 /// VPTERNLOGD: bits of the second where the first has ones, else of the third.
 const SELECT: u8 = 0xca;
 
@@ -51,10 +44,39 @@ impl Stub<'_> {
         self.asm.store(register, DATA);
     }
 
+    /// The case that the active lanes of a load have the same address, as those have that ask for a work-group's size.
+    pub(super) fn one_address(&mut self, small: Small, origin: Origin) {
+        // Mostly it is not so, and the ends tell already.
+        let addresses = row(self.access.address);
+        self.asm.load32(PLACE, WAVE, addresses);
+        self.asm.load32(VALUE, WAVE, addresses + CHUNK * COUNT - 4);
+        self.asm.compare_registers(PLACE, VALUE);
+        self.other_if(When::NotZero);
+        self.load_active();
+        self.load_exec();
+        self.other_if(When::Zero);
+        if self.access.has_pairs() {
+            self.compare_with_first(self.access.address + 1);
+            self.other_if(When::NotZero);
+            self.asm.broadcast(HIGH_HALF, PLACE);
+        }
+        self.compare_with_first(self.access.address);
+        self.other_if(When::NotZero);
+        self.asm.mov(FROM, PLACE);
+        self.add_base(FROM, origin);
+        self.asm.clear_register(LOW);
+        self.check_span(FROM);
+        self.asm.load_small(small.bytes, small.signed, VALUE, FROM);
+        for chunk in 0..COUNT {
+            self.asm.broadcast(DATA, VALUE);
+            self.write_active(small, chunk);
+        }
+        self.succeed();
+    }
+
     /// Loads the active lanes of a chunk, wherever they are. Dwords that would end behind the allocation are loaded from
     /// where they end with it.
     pub(super) fn gather_small(&mut self, small: Small, chunk: i32) {
-        let register = Mem::At(WAVE, row(self.access.data) + CHUNK * chunk);
         let index = Stub::index(chunk);
         if chunk == 0 {
             self.asm.sub(SIZE, 4 - small.bytes);
@@ -66,11 +88,22 @@ impl Stub<'_> {
         self.asm.shift(ShiftBy::left(false), BEFORE, BEFORE, 3);
         self.asm.v(op::VPXORD, DATA, DATA, DATA);
         self.gather(chunk, NEAREST, 0);
+        self.write_small(small, chunk);
+    }
+
+    /// Writes what is in `DATA`'s dwords, after the bits before it, to the active lanes of a chunk.
+    pub(super) fn write_small(&mut self, small: Small, chunk: i32) {
         self.asm.v(op::VPSRLVD, DATA, DATA, BEFORE);
         let unused = (32 - 8 * small.bytes) as u8;
         self.asm.shift(ShiftBy::left(false), DATA, DATA, unused);
         let back = if small.signed { ShiftBy::right_signed(false) } else { ShiftBy::right(false) };
         self.asm.shift(back, DATA, DATA, unused);
+        self.write_active(small, chunk);
+    }
+
+    /// Writes `DATA` to the active lanes of a chunk.
+    fn write_active(&mut self, small: Small, chunk: i32) {
+        let register = Mem::At(WAVE, row(self.access.data) + CHUNK * chunk);
         self.merge_half(small, register);
         self.asm.v1(op::VMOVDQA32, OLD, Rm::Mem(register));
         self.asm.merge(op::VMOVDQA32, OLD, Stub::active(chunk), DATA);
@@ -80,48 +113,33 @@ impl Stub<'_> {
     /// Stores the active lanes one after the other, wherever they are: there is no instruction that scatters less than a
     /// dword.
     pub(super) fn scatter_small(&mut self, small: Small) {
-        self.asm.sub(Gpr::Rsp, ROW);
-        self.asm.mov(INDICES, Gpr::Rsp);
-        for chunk in 0..COUNT {
-            self.asm.store_unaligned(Mem::At(INDICES, CHUNK * chunk), Stub::index(chunk));
-        }
-        // Both halves may have been written apart and just now.
-        self.asm.load32(REST, WAVE, EXEC);
-        self.asm.load32(VALUE, WAVE, EXEC + 4);
-        self.asm.shift_left(VALUE, 32);
-        self.asm.or_register(REST, VALUE);
-        let none = self.asm.jump(When::Zero);
-        // All ones and one more are zero.
-        self.asm.mov(LANE, REST);
-        self.asm.add(LANE, 1);
-        let all = self.asm.jump(When::Zero);
-        let top = self.asm.here();
-        self.asm.lowest_one64(LANE, REST);
-        self.store_lane(small, 0);
-        self.asm.clear_lowest_one(REST);
-        self.asm.jump_back(When::NotZero, top);
-        let done = self.asm.jump_always();
-        self.asm.bind(all);
-        let top = self.asm.here();
-        for lane in 0..AT_ONCE {
-            self.store_lane(small, lane);
-        }
-        self.asm.add(LANE, AT_ONCE);
-        self.asm.compare32(LANE, 64);
-        self.asm.jump_back(When::NotZero, top);
-        self.asm.bind(none);
-        self.asm.bind(done);
-        self.asm.add(Gpr::Rsp, ROW);
+        self.each_lane(|stub, further| {
+            stub.load_lane(VALUE, stub.access.data, further);
+            if small.half == Some(Half::High) {
+                stub.asm.shift_right(VALUE, 16);
+            }
+            stub.asm.store_small(small.bytes, ORIGIN, PLACE, VALUE);
+        });
     }
 
-    /// Stores the lane so many behind `LANE`.
-    fn store_lane(&mut self, small: Small, further: i32) {
-        self.asm.load32_of(PLACE, INDICES, LANE, 4 * further);
-        self.asm.load32_of(VALUE, WAVE, LANE, row(self.access.data) + 4 * further);
-        if small.half == Some(Half::High) {
-            self.asm.shift_right(VALUE, 16);
+    /// Stores a byte or word of the active lanes' dwords at `ORIGIN`, after the bits before it. The bytes beside it may be
+    /// another wave's, so they are not written.
+    pub(super) fn store_bytes_of_row(&mut self, small: Small) {
+        let bits: u32 = if small.bytes == 1 { 0xff } else { 0xffff };
+        let bits = self.asm.constant(&bits.to_le_bytes());
+        self.asm.v1(op::VPBROADCASTD, PART, Rm::Mem(bits));
+        self.asm.v(op::VPSLLVD, PART, PART, BEFORE);
+        for chunk in 0..COUNT {
+            self.asm.v1(op::VMOVDQA32, DATA, Rm::Mem(Mem::At(WAVE, row(self.access.data) + CHUNK * chunk)));
+            if small.half == Some(Half::High) {
+                self.asm.shift(ShiftBy::right(false), DATA, DATA, 16);
+            }
+            self.asm.v(op::VPSLLVD, DATA, DATA, BEFORE);
+            self.asm.signs_of_mask(OLD, Stub::active(chunk));
+            self.asm.v(op::VPANDD, OLD, OLD, PART);
+            self.asm.mask_of_byte_signs(MOVING, OLD);
+            self.asm.store_bytes(Mem::At(ORIGIN, CHUNK * chunk), MOVING, DATA);
         }
-        self.asm.store_small(small.bytes, ORIGIN, PLACE, VALUE);
     }
 
     /// Of a load to one half, puts the data there and the other half beside it.

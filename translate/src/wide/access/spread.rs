@@ -34,10 +34,7 @@ impl Stub<'_> {
             self.asm.bind(jump);
         }
         match self.access.base {
-            Base::Interleaved(resource) => {
-                self.find_window_of(&resource);
-                self.find_interleaved(&resource);
-            }
+            Base::Interleaved(resource) => self.find_interleaved(&resource),
             Base::Linear(origin) => {
                 self.find_window(origin);
                 self.find_indices();
@@ -54,7 +51,7 @@ impl Stub<'_> {
         self.succeed();
     }
 
-    fn find_window(&mut self, base: Origin) {
+    pub(super) fn find_window(&mut self, base: Origin) {
         let window = Window {
             base,
             site: (SITE, 0),
@@ -80,7 +77,7 @@ impl Stub<'_> {
     }
 
     /// Loads EXEC and the lanes' indices, and finds the active lanes that are not in the allocation.
-    fn find_indices(&mut self) {
+    pub(super) fn find_indices(&mut self) {
         for chunk in 0..COUNT {
             let (mask, index) = (Stub::active(chunk), Stub::index(chunk));
             let address = |k| Rm::Mem(Mem::At(WAVE, row(self.access.address + k) + CHUNK * chunk));

@@ -19,7 +19,7 @@ struct Function {
 impl Function {
     fn new(access: &Access) -> Option<Function> {
         let mut asm = Asm::new();
-        let offset = super::emit(&mut asm, &access.lane_move().filter(super::has_function)?);
+        let offset = super::emit(&mut asm, access)?;
         let bytes = asm.finish();
         let mut memory = MmapMut::map_anon(bytes.len()).unwrap();
         memory.copy_from_slice(&bytes);
@@ -45,6 +45,8 @@ fn places(bytes: u64, size: u64) -> Vec<[i64; 64]> {
     let odd = |lane: i64, at: i64| move |i: i64| if i == lane { at } else { 8 + i % 7 * 16 };
     known
         .chain([
+            place(&|_| last),
+            place(&|_| last + 1),
             place(&|i| last - i),
             place(&|i| last - bytes * i),
             place(&|i| 64 + i / 2 * 3),
@@ -82,14 +84,18 @@ impl Case<'_> {
 
     /// Lanes everywhere. Those that are all inside must be done without the general way if the function can do it
     /// (`known`): it does not reach an LDS address before the instruction's offset.
-    fn check(&self, bytes: u64, known: impl Fn(&[i64; 64]) -> bool) {
+    fn check(&self, bytes: u64, known: impl Fn(&[i64; 64], u64) -> bool) {
         let (world, function) = (World::new(), Function::new(&self.access).expect("there is a function for it"));
         let size = if self.lds { LDS_SIZE } else { SIZE };
         for offsets in places(bytes, size) {
             let inside = offsets.iter().all(|at| (0..=(size - bytes) as i64).contains(at));
             for exec in EXECS {
                 let done = self.agrees(&world, &function, &offsets, exec);
-                assert!(done || !inside || !known(&offsets), "{:?} {offsets:?} {exec:#x}", self.access.lane_move());
+                assert!(
+                    done || !inside || !known(&offsets, exec),
+                    "{:?} {offsets:?} {exec:#x}",
+                    self.access.lane_move()
+                );
             }
         }
     }
@@ -97,7 +103,7 @@ impl Case<'_> {
 
 /// Runs both ways on a wave, and compares; the result is whether the function has done it.
 fn compare(world: &World, access: &Access, function: &Function, before: &Wave, mut site: Site, what: &str) -> bool {
-    let stores = access.lane_move().is_some_and(|lanes| lanes.store);
+    let stores = access.lane_move().is_some_and(|lanes| lanes.store) || access.lane_atomic().is_some();
     let bytes = || if stores { Some(world.bytes()) } else { None };
     let (mut general, mut after) = (before.clone(), before.clone());
     let memory = bytes();
@@ -132,7 +138,7 @@ fn check(flat: Flat, ds: Ds, bytes: usize, registers: (Operand, Operand)) {
             }
         };
         let access = access(Op::Flat(flat), dst, [v(2), data, N], mem(offset));
-        Case { access, set: &pairs, lds: false }.check(bytes as u64, |_| true);
+        Case { access, set: &pairs, lds: false }.check(bytes as u64, |_, _| true);
     }
     for (base, offset) in [(0, 0), (-96, 24), (-(1 << 31), -40)] {
         let based = |wave: &mut Wave, start: u64, offsets: &[i64; 64]| {
@@ -140,13 +146,13 @@ fn check(flat: Flat, ds: Ds, bytes: usize, registers: (Operand, Operand)) {
             wave.vgpr[2] = offsets.map(|place| (place - base) as u32);
         };
         let access = access(Op::Flat(flat), dst, [v(2), data, s(20)], mem(offset));
-        Case { access, set: &based, lds: false }.check(bytes as u64, |_| true);
+        Case { access, set: &based, lds: false }.check(bytes as u64, |_, _| true);
     }
     let shared = |wave: &mut Wave, _: u64, offsets: &[i64; 64]| {
         wave.vgpr[2] = offsets.map(|place| (place - 8) as u32);
     };
     let access = access(Op::Ds(ds), dst, [v(2), data, N], mem(8));
-    let reached = |offsets: &[i64; 64]| offsets.iter().all(|place| *place >= 8);
+    let reached = |offsets: &[i64; 64], _| offsets.iter().all(|place| *place >= 8);
     Case { access, set: &shared, lds: true }.check(bytes as u64, reached);
 }
 
@@ -174,6 +180,36 @@ fn stores() {
 }
 
 #[test]
+fn atomics() {
+    if !crate::wide::is_available() {
+        return;
+    }
+    let set = |wave: &mut Wave, _: u64, offsets: &[i64; 64]| wave.vgpr[2] = offsets.map(|place| (place - 8) as u32);
+    let ops = [
+        (Ds::ds_add_u32, false),
+        (Ds::ds_sub_u32, false),
+        (Ds::ds_and_rtn_b32, true),
+        (Ds::ds_or_b32, false),
+        (Ds::ds_xor_b32, false),
+        (Ds::ds_add_rtn_u32, true),
+    ];
+    for (op, returns) in ops {
+        // The result may take the place of the address or the data.
+        for dst in if returns { [11, 2, 10].as_slice() } else { &[0] } {
+            let dst = if returns { v(*dst) } else { N };
+            let access = access(Op::Ds(op), dst, [v(2), v(10), N], Mem { offset: 8, ..Mem::default() });
+            // Lanes at one address go the general way.
+            let apart = |offsets: &[i64; 64], exec: u64| {
+                let active: Vec<i64> = (0..64).filter(|i| exec >> i & 1 != 0).map(|i| offsets[i]).collect();
+                let same = active.len() > 1 && active.iter().all(|place| *place == active[0]);
+                offsets.iter().all(|place| *place >= 8) && !same
+            };
+            Case { access, set: &set, lds: true }.check(4, apart);
+        }
+    }
+}
+
+#[test]
 fn loads_of_two_dwords_apart() {
     if !crate::wide::is_available() {
         return;
@@ -183,7 +219,7 @@ fn loads_of_two_dwords_apart() {
         let mem = Mem { offset: first, offset1: second, ..Mem::default() };
         let access = access(Op::Ds(Ds::ds_read2_b32), v(2), [v(2), N, N], mem);
         let bytes = 4 * first.max(i32::from(second)) as u64 + 4;
-        Case { access, set: &set, lds: true }.check(bytes, |_| true);
+        Case { access, set: &set, lds: true }.check(bytes, |_, _| true);
     }
 }
 
@@ -240,33 +276,42 @@ fn scratch() {
     let spread = |step: u32| std::array::from_fn(|i| hash(i as u32) % 60 * step);
     for (op, bytes) in BUFFER_LOADS.into_iter().chain(BUFFER_STORES) {
         let last = 63 * 4 - bytes;
-        let rows: [(Row, bool); 6] = [
-            (spread(bytes), true),
-            ([12; 64], true),
-            (std::array::from_fn(|i| if i == 9 { last } else { bytes }), true),
+        let rows: [Row; 9] = [
+            spread(bytes),
+            [12; 64],
+            [13; 64],
+            [14; 64],
+            [last; 64],
+            std::array::from_fn(|i| if i == 9 { last } else { bytes }),
             // Misaligned, over the last record, and far away.
-            (spread(1), bytes == 1),
-            (std::array::from_fn(|i| if i == 10 { 256 } else { 0 }), false),
-            (std::array::from_fn(|i| if i == 11 { u32::MAX - 3 } else { 0 }), false),
+            spread(1),
+            std::array::from_fn(|i| if i == 10 { 256 } else { 0 }),
+            std::array::from_fn(|i| if i == 11 { u32::MAX - 3 } else { 0 }),
         ];
         for target in [Target::Gfx700, Target::Gfx803, Target::Gfx900] {
             for (offen, soffset) in [(true, N), (true, s(8)), (false, s(8))] {
-                let mem = Mem { offen, offset: 4, ..Mem::default() };
-                let store = BUFFER_STORES.iter().any(|(store, _)| *store == op);
-                let (dst, data) = if store { (N, v(10)) } else { (v(2), N) };
-                let mut inst = inst(Op::Mubuf(op), dst, [v(2), s(4), soffset], mem);
-                inst.src[3] = data;
-                let Ok(access) = Access::new(&inst, 0, target) else { continue };
-                let function = Function::new(&access).expect("there is a function for it");
-                for (row, known) in rows {
-                    for exec in EXECS {
-                        let mut wave = wave(exec);
-                        set_resource(&mut wave, target, world.data + 512, 512 + 64 * 256);
-                        wave.sgpr[8] = 512;
-                        wave.vgpr[2] = row;
-                        let what = format!("{op:?} {target:?} {offen} {soffset:?} {row:?} {exec:#x}");
-                        let done = compare(&world, &access, &function, &wave, Site::of(world.data, SIZE), &what);
-                        assert!(done || offen && !known, "{what}");
+                for offset in [4, 6, 7] {
+                    let mem = Mem { offen, offset, ..Mem::default() };
+                    let store = BUFFER_STORES.iter().any(|(store, _)| *store == op);
+                    let (dst, data) = if store { (N, v(10)) } else { (v(2), N) };
+                    let mut inst = inst(Op::Mubuf(op), dst, [v(2), s(4), soffset], mem);
+                    inst.src[3] = data;
+                    let Ok(access) = Access::new(&inst, 0, target) else { continue };
+                    let function = Function::new(&access).expect("there is a function for it");
+                    for row in rows {
+                        let known = row.iter().all(|place| {
+                            let at = if offen { place.wrapping_add(offset as u32) } else { offset as u32 };
+                            at % bytes == 0 && at <= 64 * 4 - bytes
+                        });
+                        for exec in EXECS {
+                            let mut wave = wave(exec);
+                            set_resource(&mut wave, target, world.data + 512, 512 + 64 * 256);
+                            wave.sgpr[8] = 512;
+                            wave.vgpr[2] = row;
+                            let what = format!("{op:?} {target:?} {offen} {soffset:?} {offset} {row:?} {exec:#x}");
+                            let done = compare(&world, &access, &function, &wave, Site::of(world.data, SIZE), &what);
+                            assert!(done || !known, "{what}");
+                        }
                     }
                 }
             }

@@ -220,7 +220,7 @@ impl<'p, 'a> Lanes<'p, 'a> {
     }
 
     /// The lanes of a chunk that matter. K0 stands for all.
-    fn lanes(&mut self, chunk: i32) -> K {
+    pub(super) fn lanes(&mut self, chunk: i32) -> K {
         let Some(active) = self.active else { return K(0) };
         self.part.load_active(active, chunk);
         active
@@ -285,7 +285,7 @@ impl<'p, 'a> Lanes<'p, 'a> {
     }
 
     /// Where so many lanes are; the jumps are taken if they are not all inside of the allocation.
-    fn find_place(&mut self, lanes: i32, first: Zmm) -> [Jump; 3] {
+    pub(super) fn find_place(&mut self, lanes: i32, first: Zmm) -> [Jump; 3] {
         let extent = self.access.extent(lanes);
         self.asm().mov(ROOM, SIZE);
         self.asm().sub(ROOM, extent);

@@ -4,7 +4,7 @@
 //! some for active ones only ([`active`]), in any chunk or the first ones, which give up before anything has happened that
 //! matters, and the plan's steps are gone through instead ([`general`]): if not all lanes of an access are in the
 //! allocation that it hit last. An access looks for lanes that are side by side first, then for runs of sixteen and,
-//! if it is a load, for sixteen that are the same; what is left is gathered or scattered. Who has given up a few times
+//! if it is a load, for sixteen that are the same, and for a small table ([`tables`]); what is left is gathered or scattered. Who has given up a few times
 //! in a row does so at once for a while. Of accesses whose lanes are thought to count only the ends of chunks are
 //! looked at ([`ends`]).
 
@@ -14,6 +14,7 @@ mod events;
 mod general;
 mod lanes;
 mod stores;
+mod tables;
 
 use super::access::{COUNT, EXEC, PATIENCE, orders};
 use super::asm::{Asm, Gpr, Jump, K, MaskOp, Rm, When, Zmm, op};
@@ -283,9 +284,14 @@ impl<'a> Part<'a> {
         } else {
             done.push(lanes.asm().jump_always());
             other.into_iter().for_each(|jump| lanes.asm().bind(jump));
-            match access.access.store {
-                true => lanes.spread_store(),
-                false => lanes.spread(),
+            if access.access.store {
+                lanes.spread_store();
+            } else {
+                if let Some(other) = lanes.small_table() {
+                    done.push(lanes.asm().jump_always());
+                    other.into_iter().for_each(|jump| lanes.asm().bind(jump));
+                }
+                lanes.spread();
             }
         }
         done.into_iter().for_each(|jump| lanes.asm().bind(jump));
