@@ -95,7 +95,8 @@ impl Stub<'_> {
         self.asm.add(to, self.access.offset);
     }
 
-    /// Goes on with the last case if not all bytes from an address to the end of the dword `LOW` bytes further on are in the allocation.
+    /// Goes on with the last case if not all bytes from an address to the end of the dword `LOW` bytes further on are in
+    /// the allocation.
     pub(super) fn check_span(&mut self, from: Gpr) {
         self.asm.load64(SIZE, SITE, Site::END as i32);
         self.asm.sub_mem(SIZE, SITE, Site::START as i32);
