@@ -86,7 +86,7 @@ impl Lower<'_, '_> {
         if let Some(fenv) = segment.fenv {
             self.set_fenv(fenv);
         }
-        let exec = self.demand(rank).exec();
+        let exec = self.demand(rank).exec(&self.demand(rank).needed(None));
         self.compute_scalars(rank);
         let join = self.fb.create_block();
         let results: Vec<ir::Value> = segment.bits.iter().map(|_| self.fb.append_block_param(join, I64)).collect();

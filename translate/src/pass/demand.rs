@@ -26,9 +26,8 @@ impl<'a> Demand<'a> {
         self.block.node(value)
     }
 
-    /// The mask most of the segment is under: the last one that is spread in it.
-    pub fn exec(&self) -> Option<Value> {
-        let needed = self.needed(None);
+    /// The mask most of the segment is under: the last one that is spread among the values that it needs.
+    pub fn exec(&self, needed: &[Value]) -> Option<Value> {
         let spread = needed.iter().rev().find(|value| self.node(**value).op == Op::Spread);
         spread.map(|value| self.node(*value).args[0])
     }

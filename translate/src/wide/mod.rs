@@ -221,19 +221,20 @@ fn alone<'a>(
 
 /// Emits a segment: one loop, or one for EXEC all ones and one for any. The result is where it starts, and how many loops.
 fn segment(asm: &mut Asm, demand: Demand<'_>, layout: &mut Layout) -> (usize, usize) {
-    let exec = demand.exec();
+    let needed = demand.needed(None);
+    let exec = demand.exec(&needed);
     let offset = asm.function();
     asm.mov(Gpr::Rdx, Gpr::Rsi);
     let Some(exec) = exec else {
-        version(asm, demand, layout, None, None);
+        version(asm, demand, layout, None, None, needed);
         return (offset, 1);
     };
     asm.is_ones64(Gpr::Rdx, layout.scalar(exec));
     let full = asm.jump(When::Zero);
     let idle = demand.is_idle_without(Some(exec)).then_some(exec);
-    version(asm, demand, layout, None, idle);
+    version(asm, demand, layout, None, idle, needed);
     asm.bind(full);
-    version(asm, demand, layout, Some(exec), None);
+    version(asm, demand, layout, Some(exec), None, demand.needed(Some(exec)));
     (offset, 2)
 }
 
@@ -241,7 +242,7 @@ fn segment(asm: &mut Asm, demand: Demand<'_>, layout: &mut Layout) -> (usize, us
 fn compacted(asm: &mut Asm, demand: Demand<'_>, layout: &mut Layout) -> usize {
     let offset = asm.function();
     asm.mov(Gpr::Rdx, Gpr::Rsi);
-    let schedule = Schedule::new(&demand, None);
+    let schedule = Schedule::new(&demand, None, demand.needed(None));
     select::events(&schedule, Registers::new(asm, demand, None, &schedule.lives, layout, Work::Compacted));
     asm.ret();
     offset
@@ -251,21 +252,30 @@ fn compacted(asm: &mut Asm, demand: Demand<'_>, layout: &mut Layout) -> usize {
 fn rare_segment(asm: &mut Asm, demand: Demand<'_>, layout: &mut Layout) -> usize {
     let offset = asm.function();
     asm.mov(Gpr::Rdx, Gpr::Rsi);
-    let idle = demand.exec().filter(|exec| demand.is_idle_without(Some(*exec)));
-    version(asm, demand, layout, None, idle);
+    let needed = demand.needed(None);
+    let idle = demand.exec(&needed).filter(|exec| demand.is_idle_without(Some(*exec)));
+    version(asm, demand, layout, None, idle, needed);
     offset
 }
 
 /// Events of a chunk up to which all chunks are written out: the loop would take a quarter of the time or more.
 const SHORT: usize = 24;
 
-/// Emits the work on all chunks. With `full` given, that mask is all ones; chunks without lanes of `idle` are skipped.
-fn version(asm: &mut Asm, demand: Demand<'_>, layout: &mut Layout, full: Option<Value>, idle: Option<Value>) {
+/// Emits the work on all chunks, which is to compute the `needed` values. With `full` given, that mask is all ones; chunks
+/// without lanes of `idle` are skipped.
+fn version(
+    asm: &mut Asm,
+    demand: Demand<'_>,
+    layout: &mut Layout,
+    full: Option<Value>,
+    idle: Option<Value>,
+    needed: Vec<Value>,
+) {
     if idle.is_some() {
         (1..layout.bits_count()).for_each(|index| asm.clear64(Gpr::Rdx, layout.bits(index)));
     }
     let has_bits = layout.bits_count() > 0;
-    let schedule = Schedule::new(&demand, full);
+    let schedule = Schedule::new(&demand, full, needed);
     if schedule.len() <= SHORT && idle.is_none() {
         let all = schedule.written_out(CHUNKS);
         select::events(&all, Registers::new(asm, demand, full, &all.lives, layout, Work::Chunk(0)));

@@ -113,15 +113,14 @@ impl<E: Copy> Schedule<E> {
 }
 
 impl Schedule<Event> {
-    /// Schedules a version.
-    pub fn new(demand: &Demand<'_>, full: Option<Value>) -> Schedule<Event> {
+    /// Schedules a version, of the values that it needs.
+    pub fn new(demand: &Demand<'_>, full: Option<Value>, needed: Vec<Value>) -> Schedule<Event> {
         let segment = demand.segment();
         let root = |root: &Value| demand.resolved(demand.node(*root).args[0], full);
         let written: HashSet<u64> = segment.sets.iter().map(|set| demand.node(*set).imm).collect();
         let direct = segment.sets.iter().map(root).chain(segment.spills.iter().map(|v| demand.resolved(*v, full)));
         let early = direct.filter(|value| vgpr(demand, *value).is_some_and(|register| written.contains(&register)));
         let early: HashSet<Value> = early.collect();
-        let needed = demand.needed(full);
         let computed: Vec<Value> = needed.iter().copied().filter(|value| is_computed(demand, *value)).collect();
         let roots = segment.sets.iter().chain(&segment.bits).map(root).chain(segment.spills.iter().copied());
         let roots: Vec<Value> = roots.collect();
@@ -162,9 +161,10 @@ impl Schedule<Event> {
             let position = self.events.len();
             ready.at.insert(value, position);
             let reads = |arg: &Value| !self.lives.early.contains(arg);
-            let args = self.args(demand, value).into_iter().map(|arg| demand.resolved(arg, full)).filter(reads);
-            let read: Vec<Value> = if early { vec![value] } else { args.collect() };
-            for register in read.into_iter().filter_map(|value| vgpr(demand, value)) {
+            let args = self.lives.tiles.args(demand.block, value).map(|arg| demand.resolved(arg, full)).filter(reads);
+            let (loaded, args) = if early { (Some(value), None) } else { (None, Some(args)) };
+            for register in loaded.into_iter().chain(args.into_iter().flatten()).filter_map(|value| vgpr(demand, value))
+            {
                 ready.read.insert(register, position);
             }
         }
@@ -184,21 +184,13 @@ impl Schedule<Event> {
         self.events.extend(computed);
     }
 
-    /// What the instructions for a value take.
-    fn args(&self, demand: &Demand<'_>, value: Value) -> Vec<Value> {
-        match self.lives.tiles.get(value) {
-            Some(tile) => tile.args(),
-            None => demand.node(value).args().collect(),
-        }
-    }
-
     fn find_uses(&mut self, demand: &Demand<'_>, full: Option<Value>) {
         let mut uses = Vec::with_capacity(2 * self.events.len());
         for (at, (_, event)) in self.events.iter().enumerate() {
             let mut add = |value| uses.push(Use { value: demand.resolved(value, full), chunk: 0, at });
             match *event {
                 Event::Load(_) | Event::Turn => {}
-                Event::Compute(value) => self.args(demand, value).into_iter().for_each(add),
+                Event::Compute(value) => self.lives.tiles.args(demand.block, value).for_each(add),
                 Event::Set(_, value) | Event::Keep(_, value) | Event::Bits(_, value) => add(value),
             }
         }

@@ -22,13 +22,14 @@ pub enum Tile {
 const TABLES: [u8; 3] = [0xf0, 0xcc, 0xaa];
 
 impl Tile {
-    /// The values that it is made of.
-    pub fn args(&self) -> Vec<Value> {
+    /// The values that it is made of, and in other places none.
+    fn args(self) -> [Value; 5] {
+        const NONE: Value = Value::NONE;
         match self {
-            Tile::Rotate(value, _) => vec![*value],
-            Tile::Logic(leaves, _) if leaves[1] == leaves[2] => leaves[..2].to_vec(),
-            Tile::Logic(leaves, _) => leaves.to_vec(),
-            Tile::Blend(mask, plain, _, args) => [&[*mask, *plain], &args[..]].concat(),
+            Tile::Rotate(value, _) => [value, NONE, NONE, NONE, NONE],
+            Tile::Logic([a, b, c], _) if b == c => [a, b, NONE, NONE, NONE],
+            Tile::Logic([a, b, c], _) => [a, b, c, NONE, NONE],
+            Tile::Blend(mask, plain, _, [a, b, c]) => [mask, plain, a, b, c],
         }
     }
 }
@@ -60,6 +61,14 @@ impl Tiles {
             finder.root(*value);
         }
         finder.found
+    }
+
+    /// What the instructions for a value take.
+    pub fn args(&self, block: &Block, value: Value) -> impl Iterator<Item = Value> + use<> {
+        let [a, b, c] = block.node(value).args;
+        let plain = [a, b, c, Value::NONE, Value::NONE];
+        let args = self.get(value).map_or(plain, |tile| tile.args());
+        args.into_iter().filter(|arg| *arg != Value::NONE)
     }
 
     /// The tree that ends with a value.

@@ -43,19 +43,16 @@ pub(super) fn schedule(fused: &Fused, count: i32) -> Schedule<PartEvent> {
     for stage in &fused.stages {
         for chunk in 0..count {
             for value in stage.values.iter().filter(|value| !tiles.absorbs(**value)) {
-                let args = match tiles.get(*value) {
-                    Some(tile) => tile.args(),
-                    None => fused.block.node(*value).args().collect(),
-                };
-                list.push(chunk, Event::Compute(*value), &args);
+                list.uses(chunk, tiles.args(&fused.block, *value));
+                list.push(chunk, Event::Compute(*value), &[]);
             }
         }
         for (register, value) in &stage.sets {
             list.in_each_chunk(Event::Set(*register, *value), &[*value]);
         }
         for (value, claims) in &stage.ends {
-            let args: Vec<Value> = fused.block.node(*value).args().collect();
-            list.push(ENDS, PartEvent::Ends(*value), &args);
+            list.uses(ENDS, fused.block.node(*value).args());
+            list.push(ENDS, PartEvent::Ends(*value), &[]);
             claims.iter().for_each(|claim| list.push(ENDS, PartEvent::Claim(*claim), &[claim.value()]));
         }
         for access in &stage.checks {
@@ -104,16 +101,17 @@ struct List<'a> {
 }
 
 impl List<'_> {
-    fn uses(&mut self, chunk: i32, values: &[Value]) {
+    /// The next event uses these.
+    fn uses(&mut self, chunk: i32, values: impl IntoIterator<Item = Value>) {
         for value in values {
-            let uniform = self.fused.block.node(*value).shape == Shape::Uniform;
+            let uniform = self.fused.block.node(value).shape == Shape::Uniform;
             let chunk = if uniform { 0 } else { chunk };
-            self.uses.push(Use { value: *value, chunk, at: self.events.len() });
+            self.uses.push(Use { value, chunk, at: self.events.len() });
         }
     }
 
     fn push(&mut self, chunk: i32, event: impl Into<PartEvent>, values: &[Value]) {
-        self.uses(chunk, values);
+        self.uses(chunk, values.iter().copied());
         self.events.push((chunk, event.into()));
     }
 
@@ -123,17 +121,17 @@ impl List<'_> {
 
     /// The check of an access; behind the last one, all stores.
     fn access(&mut self, number: usize) {
-        let accesses = &self.fused.accesses;
+        let fused = self.fused;
+        let accesses = &fused.accesses;
         if accesses[number].stride.is_none() {
-            let address = accesses[number].address.clone();
-            (0..self.count).for_each(|chunk| self.uses(chunk, &address));
+            (0..self.count).for_each(|chunk| self.uses(chunk, accesses[number].address.iter().copied()));
         }
         self.events.push((0, PartEvent::Access(number)));
         if number + 1 < accesses.len() {
             return;
         }
         for (number, store) in accesses.iter().enumerate().filter(|(_, access)| access.access.store) {
-            (0..self.count).for_each(|chunk| self.uses(chunk, &store.data));
+            (0..self.count).for_each(|chunk| self.uses(chunk, store.data.iter().copied()));
             self.events.push((0, PartEvent::Store(number)));
         }
     }
