@@ -112,7 +112,7 @@ impl Encoder {
 
     /// Loads 16 bits; the upper ones become 0.
     pub fn load16(&mut self, to: Gpr, base: Gpr, offset: i32) {
-        self.op(false, &[0x0f, 0xb7], to as u8, Mem::At(base, offset).into(), &[]);
+        self.load_small(2, false, to, Mem::At(base, offset));
     }
 
     /// Loads the dword of a number from the first one's address and an offset; the upper bits become 0.
@@ -136,9 +136,9 @@ impl Encoder {
     }
 
     /// Loads a byte or word, and fills the other 32 bits with its sign or zeros.
-    pub fn load_small(&mut self, bytes: i32, signed: bool, to: Gpr, base: Gpr) {
+    pub fn load_small(&mut self, bytes: i32, signed: bool, to: Gpr, from: Mem) {
         let opcode = 0xb6 | u8::from(bytes == 2) | u8::from(signed) << 3;
-        self.op(false, &[0x0f, opcode], to as u8, Mem::At(base, 0).into(), &[]);
+        self.op(false, &[0x0f, opcode], to as u8, from.into(), &[]);
     }
 
     /// Loads a signed dword of a table by its number.

@@ -136,7 +136,7 @@ fn dwords_at_sums_of_registers_and_small_loads() {
         (2, true, "movsx {},word"),
     ] {
         check_pairs(
-            |out, a, b| out.load_small(bytes, signed, a, b),
+            |out, a, b| out.load_small(bytes, signed, a, Mem::At(b, 0)),
             |a, b| format!("{} [{}]", load.replace("{}", &name(a, 4)), name(b, 8)),
         );
     }

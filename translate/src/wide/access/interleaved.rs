@@ -5,7 +5,7 @@
 use super::lanes::{PLACE, VALUE};
 use super::small::BEFORE;
 use super::spread::{DATA, GREATER, LIMIT, MOVING, ORIGIN, OUTSIDE, START};
-use super::{CHUNK, COUNT, EXEC, LOW, SITE, SIZE, Stub, WAVE};
+use super::{CHUNK, COUNT, LOW, SITE, SIZE, Stub, WAVE};
 use crate::access::{Interleaved, SWIZZLE_LIMIT, Site};
 use crate::wide::asm::{MaskOp, Mem, Rm, ShiftBy, When, Zmm, op};
 use crate::wide::registers::row;
@@ -129,15 +129,14 @@ impl Stub<'_> {
         }
     }
 
-    /// Loads EXEC and the lanes' indices, and finds the active lanes that are not in the allocation, misaligned, or far
-    /// away.
+    /// Loads the lanes' indices, and finds the active lanes, whose masks are loaded, that are not in the allocation,
+    /// misaligned, or far away.
     pub(super) fn find_interleaved(&mut self, resource: &Interleaved) {
         let [offset, last, three, odd] =
             [self.access.offset as u32, SWIZZLE_LIMIT - 1, 3, self.access.lane_bytes() as u32 - 1]
                 .map(|value| Rm::Broadcast(self.asm.constant(&value.to_le_bytes())));
         for chunk in 0..COUNT {
             let (mask, index) = (Stub::active(chunk), Stub::index(chunk));
-            self.asm.k_load(mask, Mem::At(WAVE, EXEC + 2 * chunk));
             self.asm.v(op::VPXORD, index, index, index);
             if resource.offen {
                 self.asm.v1(op::VMOVDQA32, index, Rm::Mem(Mem::At(WAVE, row(self.access.address) + CHUNK * chunk)));

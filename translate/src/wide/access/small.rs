@@ -66,7 +66,7 @@ impl Stub<'_> {
         self.add_base(FROM, origin);
         self.asm.clear_register(LOW);
         self.check_span(FROM);
-        self.asm.load_small(small.bytes, small.signed, VALUE, FROM);
+        self.asm.load_small(small.bytes, small.signed, VALUE, Mem::At(FROM, 0));
         for chunk in 0..COUNT {
             self.asm.broadcast(DATA, VALUE);
             self.write_active(small, chunk);

@@ -276,13 +276,13 @@ impl<'a> Part<'a> {
 /// times as fast; where there are many, or they overlap, asking costs more than it gains.
 const AHEAD: i32 = 1024;
 /// Most streams of a part that asks.
-const STREAMS: usize = 2;
+pub(super) const STREAMS: usize = 2;
 
 impl Lanes<'_, '_> {
     /// Loads a chunk from `PLACE` on.
     fn load_strided(&mut self, chunk: i32, stride: i32) {
         if stride == self.access.lane_bytes() {
-            if self.part.fused.streams() <= STREAMS {
+            if self.part.is_ahead {
                 let lines = 0..self.access.dwords as i32;
                 lines.for_each(|line| self.asm().prefetch(PLACE, AHEAD + CHUNK * line));
             }

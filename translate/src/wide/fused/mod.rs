@@ -155,12 +155,15 @@ pub(super) struct Part<'a> {
     wrong: Option<Zmm>,
     /// Of a part for any EXEC: which chunk's lanes are taken for each one's.
     chunks: Option<Zmm>,
+    /// Whether loads that count ask for lines ahead of what they load.
+    is_ahead: bool,
 }
 
 impl<'a> Part<'a> {
     fn new(chunk: Chunk<'a>, fused: &'a Fused, first_site: usize, partial: bool, count: i32) -> Self {
+        let is_ahead = fused.streams() <= ends::STREAMS;
         let (fail, places, spread) = (Vec::new(), HashMap::default(), HashMap::default());
-        Part { chunk, fused, partial, count, first_site, fail, places, spread, wrong: None, chunks: None }
+        Part { chunk, fused, partial, count, first_site, fail, places, spread, wrong: None, chunks: None, is_ahead }
     }
 
     fn asm(&mut self) -> &mut Asm {
