@@ -80,7 +80,8 @@ fn counts(row: &[u32; 64], first: usize, lanes: usize, stride: i32) -> bool {
     row[first..first + lanes].windows(2).all(|pair| pair[1].wrapping_sub(pair[0]) as i32 == stride)
 }
 
-fn is_small(stride: i32) -> bool {
+/// Whether a stride is one that is relied on.
+pub fn is_small(stride: i32) -> bool {
     stride.unsigned_abs() <= MOST
 }
 

@@ -210,11 +210,7 @@ impl<'a> Registers<'a> {
         }
         let node = self.demand.node(value);
         if node.shape == Shape::Uniform {
-            let mem = match self.demand.block.as_const(value) {
-                Some(bits) => self.asm.constant(&bits.to_le_bytes()),
-                None => Mem::At(Gpr::Rdx, self.layout.scalar(value)),
-            };
-            return Some(Home::One(mem));
+            return Some(Home::One(self.scalar(value)));
         }
         if i32::from(part.chunk) == ENDS {
             return None;
@@ -231,6 +227,14 @@ impl<'a> Registers<'a> {
             Op::Vgpr => Some(Home::Lanes(self.vgpr(node.imm & 0xff))),
             Op::LaneId if self.work != Work::Compacted => Some(Home::Lanes(self.lane_numbers())),
             _ => None,
+        }
+    }
+
+    /// Where a uniform value is in memory.
+    pub fn scalar(&mut self, value: Value) -> Mem {
+        match self.demand.block.as_const(value) {
+            Some(bits) => self.asm.constant(&bits.to_le_bytes()),
+            None => Mem::At(Gpr::Rdx, self.layout.scalar(value)),
         }
     }
 

@@ -356,7 +356,7 @@ impl<'a> Builder<'a> {
         }
         self.stages.last_mut().expect("there is always one").access = Some(self.accesses.len());
         self.stages.push(Stage::default());
-        self.accesses.push(FusedAccess { number, access, origin: from, address, data, stride: None, ordered: false });
+        self.accesses.push(FusedAccess { number, access, origin: from, address, data, counting: None });
         self.worth += 1;
         Some(())
     }

@@ -18,6 +18,7 @@
 //! Where the addresses of lanes are thought to count ([`super::strides`]), a part computes them at the *ends* of chunks only,
 //! the first and the last lane of each, and gives up if what lies between is not what it takes it to be.
 
+pub mod address;
 mod builder;
 mod strided;
 
@@ -28,6 +29,7 @@ use super::strides::claims::Claim;
 use super::strides::{Guess, Stride};
 use crate::access::{LaneMove, Origin};
 use crate::lane::{Block, Fenv, Node, Op, Table, Value};
+use address::Address;
 use builder::Builder;
 use gcnjit_rt::Mode;
 use gcnjit_rt::wave::reg;
@@ -71,7 +73,7 @@ impl Fused {
     pub fn streams(&self) -> usize {
         let is_stream = |load: &&FusedAccess| {
             !load.access.store
-                && load.stride.is_some_and(|stride| stride != 0)
+                && load.counting.as_ref().is_some_and(|counting| counting.stride != 0)
                 && !matches!(load.origin, Origin::Lds { .. })
         };
         self.accesses.iter().filter(is_stream).count()
@@ -106,9 +108,15 @@ pub struct FusedAccess {
     /// What is stored, or loaded.
     pub data: Vec<Value>,
     /// How the lanes' addresses count, if they are known at the ends of chunks only.
-    pub stride: Stride,
-    /// Whether it follows from what is looked at for its address that the last lane of a chunk is where it should be.
-    pub ordered: bool,
+    pub counting: Option<Counting>,
+}
+
+/// Addresses that count in each chunk.
+pub struct Counting {
+    /// Bytes from lane to lane.
+    pub stride: i32,
+    /// What they are made of.
+    pub address: Address,
 }
 
 /// Finds the parts of a block's plan. `exit` is what is read of registers after the block.
@@ -305,8 +313,10 @@ impl Fused {
 
     /// Drops values that nothing uses, given those that lanes need.
     fn drop_unused(&mut self, lanes: &HashSet<Value>) {
-        let ends: HashSet<Value> = self.stages.iter().flat_map(|stage| &stage.ends).map(|end| end.0).collect();
-        let of_ends = self.with_arguments(ends.into_iter().collect());
+        let ends = self.stages.iter().flat_map(|stage| &stage.ends).map(|end| end.0);
+        let counting = self.accesses.iter().filter_map(|access| access.counting.as_ref());
+        let of_ends =
+            self.with_arguments(ends.chain(counting.flat_map(|counting| counting.address.values())).collect());
         self.stages.iter_mut().for_each(|stage| stage.values.retain(|value| lanes.contains(value)));
         self.uniforms.retain(|(value, _)| lanes.contains(value) || of_ends.contains(value));
     }

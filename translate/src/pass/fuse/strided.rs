@@ -1,9 +1,10 @@
 //! Which accesses of a part have addresses that count, and whether it pays to compute these at the ends of chunks only.
 
-use super::{Fused, FusedAccess};
+use super::address::Address;
+use super::{Counting, Fused, FusedAccess};
 use crate::lane::{Node, Op, Shape, Value};
-use crate::pass::strides::claims::Claims;
-use crate::pass::strides::{Check, Signed, Stride, check, stride};
+use crate::pass::strides::claims::{Claim, Claims};
+use crate::pass::strides::{Check, Stride, check, is_small, stride};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// Instructions: a value computed in all chunks rather than at their ends.
@@ -20,20 +21,20 @@ impl Fused {
     /// that are needed lane by lane.
     pub(super) fn find_strided(&mut self, registers: &HashMap<Value, Stride>, over_wave: bool) -> HashSet<Value> {
         self.find_strides(registers);
-        let found: Vec<Stride> = self.accesses.iter().map(|access| self.stride_of(access)).collect();
+        let found: Vec<Option<Counting>> = self.accesses.iter().map(|access| self.counting(access)).collect();
         let all = self.needed(|_| true);
         if found.iter().all(Option::is_none) {
             return all;
         }
-        self.accesses.iter_mut().zip(found).for_each(|(access, stride)| access.stride = stride);
-        let (ends, lanes) = (self.ends(), self.needed(|access| access.stride.is_none()));
+        self.accesses.iter_mut().zip(found).for_each(|(access, counting)| access.counting = counting);
+        let (ends, lanes) = (self.ends(), self.needed(|access| access.counting.is_none()));
         let is_saved = |value: &&Value| !lanes.contains(value) && self.is_computed(**value);
         let saved = all.iter().filter(is_saved).count() * CHUNKS;
         let search = if over_wave { SEARCH.0 } else { SEARCH.1 };
-        let searches = self.accesses.iter().filter(|access| access.stride.is_some()).count() * search;
+        let searches = self.accesses.iter().filter(|access| access.counting.is_some()).count() * search;
         let cost: usize = ends.iter().map(|value| self.cost(*value)).sum();
         if saved + searches <= cost {
-            self.accesses.iter_mut().for_each(|access| access.stride = None);
+            self.accesses.iter_mut().for_each(|access| access.counting = None);
             return all;
         }
         self.list_ends(&ends);
@@ -55,20 +56,22 @@ impl Fused {
     }
 
     /// How the addresses of an access count, if its code can use that.
-    fn stride_of(&self, access: &FusedAccess) -> Stride {
-        let of = |value: &Value| self.strides[value.index()];
+    fn counting(&self, access: &FusedAccess) -> Option<Counting> {
         let is_uniform = |value: &Value| self.block.node(*value).shape == Shape::Uniform;
-        let stride = of(&access.address[0])?;
-        let same_half = access.address.get(1).is_none_or(|high| of(high) == Some(0));
+        if access.address.iter().all(is_uniform) {
+            return None;
+        }
+        let address = Address::of(&self.block, &access.address);
+        let stride = address.stride(|value| self.strides[value.index()]).filter(|stride| is_small(*stride))?;
         let lanes = &access.access;
         let fits = if lanes.store { stride == 4 * lanes.dwords as i32 } else { stride >= 0 };
-        (same_half && fits && !access.address.iter().all(is_uniform)).then_some(stride)
+        fits.then_some(Counting { stride, address })
     }
 
     /// What is computed at the ends of chunks.
     fn ends(&self) -> HashSet<Value> {
-        let counting = self.accesses.iter().filter(|access| access.stride.is_some());
-        let mut ends = self.with_arguments(counting.flat_map(|access| &access.address).copied().collect());
+        let counting = self.accesses.iter().filter_map(|access| access.counting.as_ref());
+        let mut ends = self.with_arguments(counting.flat_map(|counting| counting.address.values()).collect());
         ends.retain(|value| self.node(*value).shape == Shape::Lane);
         ends
     }
@@ -95,10 +98,10 @@ impl Fused {
         let mut listed = HashSet::default();
         let mut values = vec![Vec::new(); self.stages.len()];
         for i in 0..self.stages.len() {
-            let Some(access) = self.stages[i].access.filter(|access| self.accesses[*access].stride.is_some()) else {
-                continue;
-            };
-            let needed = self.with_arguments(self.accesses[access].address.clone());
+            let access =
+                self.stages[i].access.and_then(|access| Some((access, self.accesses[access].counting.as_ref()?)));
+            let Some((access, counting)) = access else { continue };
+            let needed = self.with_arguments(counting.address.values().collect());
             let stage = if needed.iter().any(|value| self.node(*value).op == Op::Loaded) { i } else { 0 };
             let mut new: Vec<Value> = needed.into_iter().filter(|v| ends.contains(v) && listed.insert(*v)).collect();
             new.sort_unstable();
@@ -106,12 +109,18 @@ impl Fused {
             self.stages[stage].checks.push(access);
         }
         let mut claims = Claims::new(&self.block, &self.strides);
+        let mut of_addresses: HashMap<Value, Vec<Claim>> = HashMap::default();
         for (stage, values) in self.stages.iter_mut().zip(values) {
             stage.ends = values.iter().copied().zip(claims.of(&values)).collect();
-            for access in &stage.checks {
-                let access = &mut self.accesses[*access];
-                access.ordered = claims.is_ordered(access.address[0], Signed::No);
+            let counting = stage.checks.iter().filter_map(|access| self.accesses[*access].counting.as_ref());
+            for term in counting.flat_map(|counting| &counting.address.terms) {
+                let claim = claims.in_order(term.low, term.order());
+                of_addresses.entry(term.low).or_default().extend(claim);
             }
+        }
+        // Where a value is computed may be long before an access needs it in order.
+        for (value, claims) in self.stages.iter_mut().flat_map(|stage| &mut stage.ends) {
+            claims.extend(of_addresses.remove(value).unwrap_or_default());
         }
     }
 }

@@ -47,9 +47,9 @@ impl<'a> Claims<'a> {
         Claims { block, strides, known: HashSet::default() }
     }
 
-    /// Whether an integer is known to be in order.
-    pub fn is_ordered(&self, value: Value, signed: Signed) -> bool {
-        self.known.contains(&Claim::Ordered(value, signed))
+    /// What is to be looked at for the lanes of an integer to go in order.
+    pub fn in_order(&mut self, value: Value, signed: Signed) -> Option<Claim> {
+        self.moves(value).then_some(Claim::Ordered(value, signed)).and_then(|claim| self.claim(claim))
     }
 
     /// What is to be looked at for each of some values, in program order.

@@ -6,15 +6,17 @@
 //! registers have to count, and the ends are where they would be if all did ([`super::active`]).
 
 use super::lanes::Lanes;
-use super::{CHUNK, PLACE, Part, SCALARS, SITE, SIZE, WAVE};
+use super::{CHUNK, LOW, PLACE, Part, SCALARS, SITE, SIZE, WAVE};
 use crate::access::{Origin, Site};
 use crate::lane::{Op, Ty, Value};
 use crate::pass::fuse::FusedAccess;
+use crate::pass::fuse::address::{Address, Term, Upper};
 use crate::pass::strides::{self, Signed, Stride};
 use crate::wide::access::OR_DIFFERENT;
-use crate::wide::asm::{Mem, Rm, When, Zmm, op};
+use crate::wide::asm::{Mem, Rm, ShiftBy, When, Zmm, op};
 use crate::wide::registers::row;
 use crate::wide::schedule::Event;
+use crate::x64::Alu;
 use gcnjit_rt::Wave;
 use std::mem::offset_of;
 
@@ -180,17 +182,14 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// Checks of an access whose lanes are a stride apart in each chunk that their addresses say so too, and that both
-    /// ends are in the allocation; keeps where the chunks' first lanes are.
-    pub(super) fn check_strided(&mut self, number: usize) {
+    /// Checks of an access whose lanes are a stride apart in each chunk that both ends are in the allocation; keeps where
+    /// the chunks' first lanes are.
+    pub(super) fn check_strided(&mut self, number: usize, address: &Address) {
         self.check_site(number);
         let fused = self.fused;
-        let FusedAccess { access, stride, ordered, .. } = &fused.accesses[number];
-        let distances = self.distances(number);
+        let access = &fused.accesses[number].access;
+        let distances = self.distances(number, address);
         self.check_inside(distances, access.extent(1));
-        if !ordered {
-            self.check_stride(distances, stride.expect("it is a strided access"));
-        }
         let places = self.chunk.r.layout_mut().spill(CHUNK);
         let start = Mem::At(SITE, self.at(number) + Site::START as i32);
         self.asm().v(op::VPADDQ, distances, distances, Rm::Broadcast(start));
@@ -199,31 +198,58 @@ impl<'a> Part<'a> {
     }
 
     /// How far into the allocation the lanes at the ends of chunks are, as quadwords.
-    fn distances(&mut self, number: usize) -> Zmm {
+    fn distances(&mut self, number: usize, address: &Address) -> Zmm {
         let fused = self.fused;
-        let FusedAccess { access, origin, address, .. } = &fused.accesses[number];
-        let start = Mem::At(SITE, self.at(number) + Site::START as i32);
-        let (low, result) = (self.chunk.r.vector(address[0], 0), self.chunk.r.fresh());
-        match *origin {
-            Origin::None => {
-                let high = self.chunk.r.vector(address[1], 0);
+        let FusedAccess { access, origin, .. } = &fused.accesses[number];
+        let (sum, start) = (self.chunk.r.fresh(), self.at(number) + Site::START as i32);
+        self.asm().mov_imm(LOW, access.first_byte());
+        if let Origin::Sgprs(base) = *origin {
+            self.asm().alu(Alu::Add, true, LOW, Mem::At(WAVE, (offset_of!(Wave, sgpr) + 4 * base) as i32));
+        }
+        if !matches!(origin, Origin::Lds { .. }) {
+            self.asm().sub_mem(LOW, SITE, start);
+        }
+        for (low, upper) in &address.bases {
+            let low = self.chunk.r.scalar(*low);
+            self.asm().load(false, PLACE, low);
+            self.asm().add_register(LOW, PLACE);
+            if let Some(upper) = upper {
+                let upper = self.chunk.r.scalar(*upper);
+                self.asm().load(false, PLACE, upper);
+                self.asm().shift_left(PLACE, 32);
+                self.asm().add_register(LOW, PLACE);
+            }
+        }
+        self.asm().broadcast64(sum, LOW);
+        for term in &address.terms {
+            let extended = self.extended(term);
+            self.asm().v(op::VPADDQ, sum, sum, extended);
+            self.chunk.r.release(extended);
+        }
+        sum
+    }
+
+    /// A term of an address at the ends of chunks, as quadwords.
+    fn extended(&mut self, term: &Term) -> Zmm {
+        let (low, result) = (self.chunk.r.vector(term.low, 0), self.chunk.r.fresh());
+        match term.upper {
+            Upper::Zero => self.asm().v1(op::VPMOVZXDQ, result, low),
+            Upper::Sign => self.asm().v1(op::VPMOVSXDQ, result, low),
+            Upper::Half(upper) => {
+                let upper = self.chunk.r.vector(upper, 0);
                 let order = self.chunk.table(|i| i / 2 + i % 2 * 16);
                 self.asm().v1(op::VMOVDQA32, result, low);
-                self.asm().v(op::VPERMT2D, result, order, high);
-                self.asm().v(op::VPSUBQ, result, result, Rm::Broadcast(start));
+                self.asm().v(op::VPERMT2D, result, order, upper);
+                self.chunk.r.release(order);
             }
-            Origin::Sgprs(base) => {
-                let base = Mem::At(WAVE, (offset_of!(Wave, sgpr) + 4 * base) as i32);
-                self.asm().v1(op::VPMOVZXDQ, result, low);
-                self.asm().v(op::VPADDQ, result, result, Rm::Broadcast(base));
-                self.asm().v(op::VPSUBQ, result, result, Rm::Broadcast(start));
-            }
-            Origin::Lds { .. } => self.asm().v1(op::VPMOVZXDQ, result, low),
         }
-        let offset = access.first_byte();
-        if offset != 0 {
-            let offset = self.asm().constant(&i64::from(offset).to_le_bytes());
-            self.asm().v(op::VPADDQ, result, result, Rm::Broadcast(offset));
+        if term.scale.is_power_of_two() {
+            if term.scale > 1 {
+                self.asm().shift(ShiftBy::left(true), result, result, term.scale.trailing_zeros() as u8);
+            }
+        } else {
+            let factor = self.asm().constant(&u64::from(term.scale).to_le_bytes());
+            self.asm().v(op::VPMULUDQ, result, result, Rm::Broadcast(factor));
         }
         result
     }

@@ -2,7 +2,8 @@
 
 use super::ENDS;
 use crate::lane::{Op, Shape, Value};
-use crate::pass::fuse::Fused;
+use crate::pass::fuse::address::Address;
+use crate::pass::fuse::{Counting, Fused};
 use crate::pass::strides::claims::Claim;
 use crate::wide::schedule::{Event, Schedule, Use};
 use crate::wide::tiles::Tiles;
@@ -10,7 +11,7 @@ use rustc_hash::FxHashSet as HashSet;
 
 /// What a part does, one thing after the other.
 #[derive(Clone, Copy)]
-pub(super) enum PartEvent {
+pub(super) enum PartEvent<'f> {
     /// What a segment does too, for a chunk.
     Chunk(Event),
     /// Computes a value at the ends of chunks.
@@ -18,7 +19,7 @@ pub(super) enum PartEvent {
     /// Looks at one there.
     Claim(Claim),
     /// Checks where a strided access goes.
-    Check(usize),
+    Check(usize, &'f Address),
     /// Gives up if something is not as it was thought to be.
     Proof,
     /// Checks an access, for all chunks, if that has not been done, and loads.
@@ -27,15 +28,15 @@ pub(super) enum PartEvent {
     Store(usize),
 }
 
-impl From<Event> for PartEvent {
-    fn from(event: Event) -> PartEvent {
+impl From<Event> for PartEvent<'_> {
+    fn from(event: Event) -> Self {
         PartEvent::Chunk(event)
     }
 }
 
 /// Lists what happens in the first `count` chunks: values by chunk, accesses for all of them at once; in the end what had to
 /// wait.
-pub(super) fn schedule(fused: &Fused, count: i32) -> Schedule<PartEvent> {
+pub(super) fn schedule(fused: &Fused, count: i32) -> Schedule<PartEvent<'_>> {
     let mut list = List { fused, count, events: Vec::new(), uses: Vec::new() };
     let tiles = tiles(fused);
     let early = list.early();
@@ -56,7 +57,10 @@ pub(super) fn schedule(fused: &Fused, count: i32) -> Schedule<PartEvent> {
             claims.iter().for_each(|claim| list.push(ENDS, PartEvent::Claim(*claim), &[claim.value()]));
         }
         for access in &stage.checks {
-            list.push(ENDS, PartEvent::Check(*access), &fused.accesses[*access].address);
+            if let Some(Counting { address, .. }) = &fused.accesses[*access].counting {
+                list.uses(ENDS, address.values());
+                list.push(ENDS, PartEvent::Check(*access, address), &[]);
+            }
         }
         if !stage.checks.is_empty() {
             list.push(ENDS, PartEvent::Proof, &[]);
@@ -96,11 +100,11 @@ fn tiles(fused: &Fused) -> Tiles {
 struct List<'a> {
     fused: &'a Fused,
     count: i32,
-    events: Vec<(i32, PartEvent)>,
+    events: Vec<(i32, PartEvent<'a>)>,
     uses: Vec<Use>,
 }
 
-impl List<'_> {
+impl<'a> List<'a> {
     /// The next event uses these.
     fn uses(&mut self, chunk: i32, values: impl IntoIterator<Item = Value>) {
         for value in values {
@@ -110,7 +114,7 @@ impl List<'_> {
         }
     }
 
-    fn push(&mut self, chunk: i32, event: impl Into<PartEvent>, values: &[Value]) {
+    fn push(&mut self, chunk: i32, event: impl Into<PartEvent<'a>>, values: &[Value]) {
         self.uses(chunk, values.iter().copied());
         self.events.push((chunk, event.into()));
     }
@@ -123,7 +127,7 @@ impl List<'_> {
     fn access(&mut self, number: usize) {
         let fused = self.fused;
         let accesses = &fused.accesses;
-        if accesses[number].stride.is_none() {
+        if accesses[number].counting.is_none() {
             (0..self.count).for_each(|chunk| self.uses(chunk, accesses[number].address.iter().copied()));
         }
         self.events.push((0, PartEvent::Access(number)));

@@ -72,7 +72,7 @@ pub fn emit(asm: &mut Asm, block: &Block, plan: &Plan, fused: &Fused, unit: &Uni
         asm.is_ones32(WAVE, EXEC + half);
         asm.jump(When::NotZero)
     });
-    let mut version = |asm: &mut Asm, schedule: &Schedule<PartEvent>, partial, count| {
+    let mut version = |asm: &mut Asm, schedule: &Schedule<PartEvent<'_>>, partial, count| {
         let demand = Demand { block: &fused.block, plan: &fused.plan, rank: 0 };
         let registers = Registers::new(asm, demand, None, &schedule.lives, &mut own, Work::Chunk(0));
         let part = Part::new(Chunk { r: registers }, fused, unit.first_site, partial, count);
@@ -185,12 +185,12 @@ impl<'a> Part<'a> {
     }
 
     /// The jump is taken where the plan's steps have to be gone through.
-    fn emit(mut self, schedule: &Schedule<PartEvent>, general: &General<'_>, frame: &Layout) -> Jump {
+    fn emit(mut self, schedule: &Schedule<PartEvent<'_>>, general: &General<'_>, frame: &Layout) -> Jump {
         let counter = self.counter();
         self.find_sites();
         self.asm().compare8(SITE, counter, PATIENCE);
         self.fail_if(When::Above);
-        if self.fused.accesses.iter().any(|access| access.stride.is_some()) {
+        if self.fused.accesses.iter().any(|access| access.counting.is_some()) {
             self.wrong = Some(self.nothing_wrong());
             self.chunks = (self.partial && self.count > 1).then(|| self.chunks_with_lanes());
         }
@@ -213,12 +213,12 @@ impl<'a> Part<'a> {
         self.asm().jump_always()
     }
 
-    fn event(&mut self, event: PartEvent) {
+    fn event(&mut self, event: PartEvent<'_>) {
         match event {
             PartEvent::Ends(value) => self.ends(value),
             PartEvent::Claim(Claim::Ordered(value, signed)) => self.check_order(value, signed),
             PartEvent::Claim(Claim::Ends(value)) => self.check_ends(value),
-            PartEvent::Check(number) => self.check_strided(number),
+            PartEvent::Check(number, address) => self.check_strided(number, address),
             PartEvent::Proof => self.fail_if_wrong(),
             PartEvent::Access(number) => self.access(number),
             PartEvent::Store(number) => self.store(number),
@@ -262,8 +262,8 @@ impl<'a> Part<'a> {
     fn access(&mut self, number: usize) {
         let fused = self.fused;
         let access = &fused.accesses[number];
-        if let Some(stride) = access.stride {
-            return self.load_strided(number, stride);
+        if let Some(counting) = &access.counting {
+            return self.load_strided(number, counting.stride);
         }
         self.check_site(number);
         if access.access.store {
