@@ -105,6 +105,13 @@ pub trait Engine: Sync {
 pub trait Runner {
     /// See [`Engine::run`].
     fn run(&mut self, wave: &mut Wave) -> Result<Stop, Box<Trap>>;
+
+    /// Whether the wave that was run last has ended with all that [`Engine::read_first`] asks for as it was when it began:
+    /// another one may begin with that.
+    #[inline(always)]
+    fn has_kept(&self) -> bool {
+        false
+    }
 }
 
 /// The runner of an engine that prepares nothing.

@@ -1,6 +1,6 @@
 //! Filling registers of waves that start, without calls: a short wave takes little longer than the start of one.
 
-use crate::wave::{LANES, Row, Wave};
+use crate::wave::{LANES, Row, Wave, ids};
 
 /// A set of registers, a bit each: scalar ones by operand code, and VGPRs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +29,9 @@ impl RegisterSet {
 /// Coordinates of a work-item id.
 const IDS: usize = 3;
 
+/// Lanes of a chunk.
+const CHUNK: usize = 16;
+
 /// SGPRs that are filled together: a store's worth.
 const GROUP: usize = 16;
 const GROUPS: usize = 128 / GROUP;
@@ -40,6 +43,8 @@ pub(crate) struct Filled {
     groups: u32,
     /// VGPRs that get work-item ids, a bit each.
     ids: u32,
+    /// The bytes of [`Wave::ids`] that these have.
+    counted: u32,
     zeros: Vec<u8>,
 }
 
@@ -49,9 +54,11 @@ impl Filled {
         let groups = (0..GROUPS).filter(|group| set.sgprs >> (GROUP * group) & 0xffff != 0);
         let filled = (0..=255).filter(|register| u16::from(*register) < owned && set.has_vgpr(*register));
         let (ids, zeros) = filled.partition::<Vec<u8>, _>(|register| usize::from(*register) < given.min(IDS));
+        let counted = std::array::from_fn(|id| if ids.contains(&(id as u8)) { u8::MAX } else { 0 });
         Filled {
             groups: groups.fold(0, |groups, group| groups | 1 << group),
             ids: ids.into_iter().fold(0, |ids, id| ids | 1 << id),
+            counted: u32::from_ne_bytes(counted),
             zeros,
         }
     }
@@ -69,18 +76,21 @@ pub(crate) struct Initial {
     /// The work-item ids, which the first VGPRs hold, and as the last a row of zeros: a loop of stores of a constant
     /// would become a call.
     rows: [Row; IDS + 1],
+    /// How the ids count.
+    counts: [u8; 4],
 }
 
 impl Initial {
     pub(crate) fn new(ids: [Row; IDS]) -> Initial {
         let [x, y, z] = ids;
-        Initial { rows: [x, y, z, [0; LANES]] }
+        Initial { rows: [x, y, z, [0; LANES]], counts: [count(&x), count(&y), count(&z), ids::UNKNOWN] }
     }
 
     /// Fills SGPRs with `values`, and VGPRs with ids or zeros, as far as they are to be filled. Inlined, so that it is as
     /// wide as its caller.
     #[inline(always)]
     pub(crate) fn fill(&self, wave: &mut Wave, values: &Scalars, filled: &Filled) {
+        wave.ids = (u32::from_ne_bytes(self.counts) & filled.counted).to_ne_bytes();
         let mut ids = filled.ids;
         while ids != 0 {
             let id = ids.trailing_zeros() as usize % (IDS + 1);
@@ -97,6 +107,16 @@ impl Initial {
             groups &= groups - 1;
             to[group] = from[group];
         }
+    }
+}
+
+/// How lanes count in each chunk.
+fn count(row: &Row) -> u8 {
+    let steps = |by: u32| row.chunks(CHUNK).all(|chunk| chunk.windows(2).all(|pair| pair[1] == pair[0].wrapping_add(by)));
+    match () {
+        _ if steps(0) => ids::SAME,
+        _ if steps(1) => ids::COUNT,
+        _ => ids::UNKNOWN,
     }
 }
 

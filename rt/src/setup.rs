@@ -274,9 +274,18 @@ impl Setup {
     /// Inlined, so that it is as wide as its caller.
     #[inline(always)]
     pub(crate) fn start(&self, wave: &mut Wave, items: &WaveItems, group: &Begun, filled: &Filled) {
+        items.initial.fill(wave, &self.sgpr, filled);
+        wave.set_exec(items.exec);
+        (wave.scc, wave.mode, wave.trapsts) = (0, self.mode, 0);
+        self.restart(wave, items, group);
+    }
+
+    /// The same if the wave has ended with its registers as they were, and was the same one of a work-group of the same size:
+    /// what is another work-group's.
+    #[inline(always)]
+    pub(crate) fn restart(&self, wave: &mut Wave, items: &WaveItems, group: &Begun) {
         let Begun { at: [x, y, z], waves, number, slot } = *group;
         let index = items.index;
-        items.initial.fill(wave, &self.sgpr, filled);
         let System { group_ids: [x_id, y_id, z_id], group_info, scratch, has_more, .. } = self.system;
         set(wave, x_id, x);
         if has_more {
@@ -285,9 +294,7 @@ impl Setup {
             set(wave, group_info, u32::from(index == 0) << 31 | waves);
             set(wave, scratch, ((slot + u64::from(index)) * self.scratch.stride) as u32);
         }
-        wave.set_exec(items.exec);
-        (wave.scc, wave.mode, wave.pc) = (0, self.mode, self.entry);
-        (wave.executed, wave.trapsts) = (0, 0);
+        (wave.pc, wave.executed) = (self.entry, 0);
         wave.group = [x, y, z];
         (wave.index, wave.number) = (index, number + u64::from(index));
     }

@@ -40,9 +40,22 @@ pub struct Wave {
     pub number: u64,
     /// TRAPSTS, of which only EXCP is kept: the exceptions raised so far. See [`crate::trapsts`].
     pub trapsts: u32,
+    /// How the first VGPRs count in each chunk of sixteen lanes, as long as the wave has executed nothing: see [`ids`]. Who
+    /// fills them without saying leaves it zero.
+    pub ids: [u8; 4],
     /// While an executor has moved the rows of some lanes together, which ones these are: the first lane of a row is that
     /// of the lowest bit. 0 if every lane is in its place, as whenever an executor returns.
     pub compacted: u64,
+}
+
+/// What [`Wave::ids`] says of a VGPR.
+pub mod ids {
+    /// Nothing.
+    pub const UNKNOWN: u8 = 0;
+    /// The lanes of a chunk have the same value.
+    pub const SAME: u8 = 1;
+    /// Each lane of a chunk has one more than the lane before.
+    pub const COUNT: u8 = 2;
 }
 
 impl Wave {

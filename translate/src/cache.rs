@@ -333,7 +333,8 @@ impl Resident {
             return RegisterSet::ALL;
         }
         let find = || {
-            let blocks = self.unit.blocks.iter().map(|planned| &planned.block).collect::<Vec<_>>();
+            let plain = self.unit.blocks.iter().filter(|planned| planned.superblock.is_none());
+            let blocks = plain.map(|planned| &planned.block).collect::<Vec<_>>();
             let scalars = |read: Read| (0..128).filter(move |register| read.has(Read::sgpr(*register)));
             let set = |read: Read| RegisterSet {
                 sgprs: scalars(read).fold(0, |set, register| set | 1 << register),

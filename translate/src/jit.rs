@@ -28,6 +28,8 @@ use std::sync::OnceLock;
 pub enum Exit {
     /// s_endpgm.
     End,
+    /// s_endpgm; what waves read that start where this one did is as it was there, its program counter aside.
+    Kept,
     /// s_barrier.
     Barrier,
     /// The slice is used up or given up.
@@ -52,6 +54,7 @@ impl Exit {
     /// All, by what translated code returns.
     const ALL: &[Exit] = &[
         Exit::End,
+        Exit::Kept,
         Exit::Barrier,
         Exit::Yield,
         Exit::Jump,
@@ -236,9 +239,11 @@ pub fn compile(
     let host = host.map_err(|error| refused(error.to_string()))?;
     // SAFETY: the function was just compiled with this signature and calling convention.
     let entry = unsafe { std::mem::transmute::<*const u8, Entry>(host.address()) };
-    let entries = blocks.iter().enumerate().map(|(i, planned)| (planned.block.pc, i as u32)).collect();
+    let plain = blocks.iter().enumerate().filter(|(_, planned)| planned.superblock.is_none());
+    let entries = plain.map(|(i, planned)| (planned.block.pc, i as u32)).collect();
     let accesses = blocks.iter().map(|planned| planned.block.accesses.len()).sum();
-    let guest = blocks.iter().map(|planned| planned.block.pc..planned.block.end).collect();
+    let plain = blocks.iter().filter(|planned| planned.superblock.is_none());
+    let guest = plain.map(|planned| planned.block.pc..planned.block.end).collect();
     let mxcsr = fenv::mxcsr(mode, Fenv::F32);
     Ok(Unit { mode, mxcsr, blocks, entries, accesses, guest, counts, stages, clif, host, entry, wide, compaction })
 }
@@ -284,6 +289,7 @@ impl Unit {
         // The usual ones by comparisons, so that who asks for them need not do it again.
         let exit = match code {
             _ if code == Exit::End as u32 => Exit::End,
+            _ if code == Exit::Kept as u32 => Exit::Kept,
             _ if code == Exit::Barrier as u32 => Exit::Barrier,
             _ => Exit::ALL[code as usize],
         };

@@ -38,6 +38,7 @@ use lane::Block;
 use lower::{Planned, Shaping, Watch};
 use pass::compact::Loop;
 use pass::strides::Start;
+use pass::superblock::Superblock;
 use stats::timed;
 
 /// What code is translated for beside MODE.
@@ -143,10 +144,55 @@ fn plan(
     stages: &mut Stages,
 ) -> Result<Vec<Planned>, Box<Trap>> {
     let blocks = build(&guest, machine, mode, stages)?;
-    Ok(timed(&mut stages.plan, || {
+    let mut planned = timed(&mut stages.plan, || {
         let guesses = wide::is_available().then(|| Guesses::of(&blocks, start));
         let watches = guesses.as_ref().map_or_else(Vec::new, |guesses| pass::compact::few(&blocks, &guesses.exec));
         plan_blocks(guest, blocks, machine, mode, guesses, watches)
+    });
+    let superblock = plan_superblock(&planned, machine, mode, start, stages)?;
+    if let Some((superblock, of)) = superblock {
+        if pass::superblock::is_twin(&superblock, &planned[of]) {
+            timed(&mut stages.plan, || plan_for_others(&mut planned[of], mode, start));
+        }
+        planned.push(superblock);
+    }
+    Ok(planned)
+}
+
+/// Has a block that a superblock does the same as do what that one does not: where lanes do not count as they seem to, its
+/// part looks where they are.
+fn plan_for_others(planned: &mut Planned, mode: Mode, start: &Start) {
+    let blocks = std::slice::from_ref(&planned.block);
+    let unknown = Start::unknown(planned.block.pc);
+    let (strides, exec) =
+        (pass::strides::guess(blocks, &unknown), pass::exec::guess(blocks, unknown.pc(), start.exec()));
+    let exit = pass::registers::RegisterSet::default();
+    planned.parts = pass::fuse::parts(&planned.block, &planned.plan, mode, exit, &strides[0], &exec[0]);
+}
+
+/// Plans the superblock of the block that `start` is at, if there is one; and the position of that.
+fn plan_superblock(
+    blocks: &[Planned],
+    machine: Machine,
+    mode: Mode,
+    start: &Start,
+    stages: &mut Stages,
+) -> Result<Option<(Planned, usize)>, Box<Trap>> {
+    let entry = blocks.iter().position(|planned| planned.block.pc == start.pc());
+    let Some(entry) = entry.filter(|_| wide::is_available() && machine.at_end == AtEnd::Nothing) else {
+        return Ok(None);
+    };
+    let guest: Vec<&cfg::GuestBlock> = blocks.iter().map(|planned| &planned.guest).collect();
+    let Some(guest) = pass::superblock::path(&guest, entry) else { return Ok(None) };
+    let built = timed(&mut stages.build, || build::superblock(&guest, machine, mode))?;
+    let Some(block) = built else { return Ok(None) };
+    Ok(timed(&mut stages.plan, || {
+        let block = vec![block];
+        let guesses = Guesses::of(&block, start);
+        let planned = plan_blocks(vec![guest], block, machine, mode, Some(guesses), Vec::new());
+        let planned = planned.into_iter().next()?;
+        let superblock = Superblock::find(&planned, entry, blocks, mode)?;
+        Some((Planned { superblock: Some(superblock), ..planned }, entry))
     }))
 }
 
@@ -168,7 +214,7 @@ fn plan_blocks(
             pass::fuse::parts(&block, &plan, mode, needs.exit, &guesses.strides[i], &guesses.exec[i])
         };
         let parts = guesses.as_ref().map_or_else(Vec::new, fuse);
-        Planned { guest, block, plan, parts, watch }
+        Planned { guest, block, plan, parts, watch, read_first: needs.entry, superblock: None }
     });
     planned.collect()
 }

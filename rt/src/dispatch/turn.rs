@@ -17,6 +17,36 @@ use crate::wave::Wave;
 /// and never leave the cache.
 const FIRST_TURN: u64 = 8;
 
+/// The waves of the last work-group that another one's may begin with, each in its place in the list.
+#[derive(Default)]
+struct Kept {
+    /// Work-items of the work-group.
+    size: [u32; 3],
+    /// A bit for each wave.
+    waves: u64,
+}
+
+impl Kept {
+    /// None is left if the next work-group has another size.
+    #[inline(always)]
+    fn fit(&mut self, size: [u32; 3]) {
+        if self.size != size {
+            *self = Kept { size, waves: 0 };
+        }
+    }
+
+    #[inline(always)]
+    fn has(&self, index: usize) -> bool {
+        index < 64 && self.waves >> index & 1 != 0
+    }
+
+    /// Does nothing for waves that there are no bits for.
+    #[inline(always)]
+    fn toggle(&mut self, index: usize) {
+        self.waves ^= 1_u64.checked_shl(index as u32).unwrap_or(0);
+    }
+}
+
 /// Room for a work-group, what runs waves in it, and the thread that does.
 pub(super) struct Turn<'t, 'a, E, R> {
     pub(super) job: &'t Job<'a, E>,
@@ -55,8 +85,9 @@ impl<E: Engine, R: Runner> Turn<'_, '_, E, R> {
 
     #[inline(always)]
     fn start_narrow(&mut self, batch: &mut Batch, filled: &Filled) -> Result<(), Stopping> {
+        let mut kept = Kept::default();
         for linear in batch {
-            self.begin(linear, filled)?;
+            self.begin(linear, filled, &mut kept)?;
             if self.waves.is_over() {
                 self.finish();
             } else {
@@ -71,7 +102,7 @@ impl<E: Engine, R: Runner> Turn<'_, '_, E, R> {
 
     /// Puts a work-group of the grid in the place of one that is over, and runs each of its waves once.
     #[inline(always)]
-    fn begin(&mut self, linear: u64, filled: &Filled) -> Result<(), Stopping> {
+    fn begin(&mut self, linear: u64, filled: &Filled, kept: &mut Kept) -> Result<(), Stopping> {
         self.lds.clear();
         let at = self.thread.go_to(linear);
         let Thread { items, tally, .. } = &mut *self.thread;
@@ -79,14 +110,26 @@ impl<E: Engine, R: Runner> Turn<'_, '_, E, R> {
         (self.waves.count, self.waves.number) = (count, number);
         tally.spent = 0;
         let group = Begun { at, waves: count as u32, number, slot: self.waves.slot };
+        kept.fit(items.size);
         for (index, items) in items.waves.iter().enumerate() {
-            let wave = &mut *self.waves.spare;
-            self.job.setup.start(wave, items, &group, filled);
+            let is_kept = kept.has(index);
+            let wave = if is_kept { &mut self.waves.list[index] } else { &mut *self.waves.spare };
+            match is_kept {
+                true => self.job.setup.restart(wave, items, &group),
+                false => self.job.setup.start(wave, items, &group, filled),
+            }
             if index == 0 {
                 self.job.look_outside(tally, wave)?;
             }
-            if let Some(state) = run(self.job, &mut self.runner, tally, wave)? {
+            let state = run(self.job, &mut self.runner, tally, wave)?;
+            let keeps = state.is_none() && self.runner.has_kept();
+            if is_kept != keeps {
+                kept.toggle(index);
+            }
+            if !is_kept && (keeps || state.is_some()) {
                 std::mem::swap(&mut self.waves.spare, &mut self.waves.list[index]);
+            }
+            if let Some(state) = state {
                 self.waves.states.set(index, state);
             }
         }

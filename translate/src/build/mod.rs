@@ -36,7 +36,7 @@ mod vop3p;
 mod vopc;
 
 use crate::Machine;
-use crate::access::Access;
+use crate::access::{Access, ScalarLoad};
 use crate::cfg::{GuestBlock, ends_block};
 use crate::defect;
 use crate::lane::{Block, Fenv, Op, Shape, Term, Ty, Value};
@@ -59,28 +59,29 @@ pub type Result<T = (), E = Box<Trap>> = std::result::Result<T, E>;
 
 /// Builds the lane IR of a guest block for waves in `mode`.
 pub fn block(guest: &GuestBlock, machine: Machine, mode: Mode) -> Result<Block> {
-    let mode = defect::mode(mode);
-    let mut b = Builder::new(guest.start(), machine, mode);
-    b.reserve(NODES * guest.instructions.len());
-    let end = guest.end();
-    let mut term = Term::Jump(end);
-    for (pc, inst) in &guest.instructions {
-        let seen = defect::seen(inst);
-        b.begin(*pc, &seen);
-        if !(mode.vskip() && inst.op.obeys_vskip()) {
-            b.raise(&seen)?;
-            dispatch::instruction(&mut b, &seen)?;
-        }
-        b.finish_instruction();
-        if ends_block(inst) {
-            term = b.term.take().unwrap_or(Term::Reenter(end));
-        }
-    }
-    b.flush();
-    b.block.term = defect::ended(b.checked_term(term));
-    b.block.end = end;
-    b.block.instructions = guest.instructions.len() as u32;
+    let mut b = Builder::new(guest.start(), machine, defect::mode(mode));
+    b.instructions(guest)?;
     Ok(b.block)
+}
+
+/// Builds the lane IR of a superblock, whose instructions are those of blocks that follow each other: EXEC is taken to be
+/// what it was at the start wherever it has changed. `None` if there is no telling what that asks for.
+pub fn superblock(guest: &GuestBlock, machine: Machine, mode: Mode) -> Result<Option<Block>> {
+    let mut b = Builder::new(guest.start(), machine, defect::mode(mode));
+    let exec = b.exec();
+    b.assumed = Some(Assumed { exec, is_known: true });
+    b.instructions(guest)?;
+    let is_known = b.assumed.is_some_and(|assumed| assumed.is_known);
+    Ok(is_known.then_some(b.block))
+}
+
+/// What a superblock takes EXEC to be.
+#[derive(Clone, Copy)]
+struct Assumed {
+    /// What it was at the start.
+    exec: Value,
+    /// Whether lanes can say of all changes whether it still is, and scalar loads may come first.
+    is_known: bool,
 }
 
 /// A block under construction.
@@ -108,6 +109,8 @@ pub struct Builder {
     indexing: index::Indexing,
     exec_changed: bool,
     segment_start: usize,
+    /// Of superblocks.
+    assumed: Option<Assumed>,
 }
 
 impl Deref for Builder {
@@ -141,7 +144,31 @@ impl Builder {
             indexing: index::Indexing::new(mode, target.generation()),
             exec_changed: false,
             segment_start: 0,
+            assumed: None,
         }
+    }
+
+    fn instructions(&mut self, guest: &GuestBlock) -> Result {
+        self.reserve(NODES * guest.instructions.len());
+        let end = guest.end();
+        let mut term = Term::Jump(end);
+        for (pc, inst) in &guest.instructions {
+            let seen = defect::seen(inst);
+            self.begin(*pc, &seen);
+            if !(self.mode.vskip() && inst.op.obeys_vskip()) {
+                self.raise(&seen)?;
+                dispatch::instruction(self, &seen)?;
+            }
+            self.finish_instruction();
+            if ends_block(inst) {
+                term = self.term.take().unwrap_or(Term::Reenter(end));
+            }
+        }
+        self.flush();
+        self.block.term = defect::ended(self.checked_term(term));
+        self.block.end = end;
+        self.block.instructions = guest.instructions.len() as u32;
+        Ok(())
     }
 
     /// The generation that is played.
@@ -167,11 +194,31 @@ impl Builder {
     }
 
     fn finish_instruction(&mut self) {
+        if let Some(Assumed { exec, .. }) = self.assumed
+            && std::mem::take(&mut self.exec_changed)
+        {
+            self.assume(exec);
+        }
         let long = self.segment_start + LONG_SEGMENT <= self.block.nodes.len() && self.lane_work() >= LONG_SEGMENT;
         if std::mem::take(&mut self.exec_changed) || long {
             let exec = self.exec();
             self.cut(exec);
         }
+    }
+
+    /// Takes EXEC, which has changed, to be `before`, if there are masks by lanes that say so.
+    fn assume(&mut self, before: Value) {
+        let mut work = vec![self.exec()];
+        while let Some(mask) = work.pop() {
+            let node = *self.node(mask);
+            match node.op {
+                _ if mask == before => {}
+                Op::And => work.extend(node.args()),
+                Op::Bits => self.block.effect(Op::Assume, [node.args[0], Value::NONE, Value::NONE], 0),
+                _ => self.give_up(),
+            }
+        }
+        self.restore_exec(before);
     }
 
     fn lane_work(&self) -> usize {
@@ -195,16 +242,44 @@ impl Builder {
     /// Appends a memory access, an export or a message.
     pub fn access(&mut self, inst: &Inst) -> Result {
         let access = Access::new(inst, self.pc, self.target)?;
+        if self.assumed.is_some()
+            && let Some(load) = access.scalar_load()
+        {
+            self.scalar_load(access, &load);
+            return Ok(());
+        }
         self.flush();
         let (vgprs, sgprs) = (access.writes_vgprs(), access.writes_sgprs());
         let index = self.block.accesses.len() as u64;
         self.block.accesses.push(access);
-        self.block.access_reads.push(scalars_read(inst).and(self.vgprs_read(inst)));
+        self.block.access_reads.push(scalars_read(inst, self.target).and(self.vgprs_read(inst)));
         self.block.effect(Op::Access, [Value::NONE; 3], index);
         self.forget(vgprs, sgprs);
         self.block.forget_lanes();
         self.segment_start = self.block.nodes.len();
         Ok(())
+    }
+
+    /// Loads SGPRs in a superblock: what is loaded is a value, and may be loaded early, as long as nothing has been stored.
+    fn scalar_load(&mut self, access: Access, load: &ScalarLoad) {
+        let stores = |access: &Access| {
+            access.scalar_load().is_none() && access.lane_move().is_none_or(|lanes| lanes.store)
+        };
+        if load.soffset.is_some() || self.block.accesses.iter().any(stores) {
+            self.give_up();
+        }
+        let (base, number) = (self.sgpr64(load.base as u8), self.block.accesses.len() as u64);
+        self.block.accesses.push(access);
+        self.block.access_reads.push(RegisterSet::default());
+        for k in 0..load.count {
+            let value = self.block.op(Op::ScalarLoad, Ty::B32, Fenv::Any, &[base], number << 8 | k as u64);
+            self.set_sgpr((load.first + k) as u8, value);
+        }
+    }
+
+    /// There is no superblock.
+    fn give_up(&mut self) {
+        self.assumed = self.assumed.map(|assumed| Assumed { is_known: false, ..assumed });
     }
 
     /// The VGPRs that an access may read. How long an image's address is, is in the resource.
@@ -246,14 +321,13 @@ impl Builder {
     }
 }
 
-/// The scalars that an access may read: EXEC, M0, FLAT_SCRATCH (102 to 105), from each SGPR operand on as many as the
-/// widest one takes, and what VCCZ and SCC as an operand stand for.
-fn scalars_read(inst: &Inst) -> RegisterSet {
-    const WIDEST: usize = 16;
+/// The scalars that an access may read: EXEC, M0, FLAT_SCRATCH (102 to 105), its operands, and what VCCZ and SCC as one
+/// stand for.
+fn scalars_read(inst: &Inst, target: Target) -> RegisterSet {
     let implicit =
         RegisterSet::sgprs(102..106).and(RegisterSet::sgprs(reg::M0..reg::M0 + 1)).and(RegisterSet::sgprs(126..128));
-    inst.src.iter().fold(implicit, |set, operand| match operand {
-        Operand::Sgpr(first) => set.and(RegisterSet::sgprs(usize::from(*first)..usize::from(*first) + WIDEST)),
+    let operands = RegisterSet::sgpr_bits(inst.reads(target).sgprs);
+    inst.src.iter().fold(implicit.and(operands), |set, operand| match operand {
         Operand::Special(251) => set.and(RegisterSet::sgprs(reg::VCC..reg::VCC + 2)),
         Operand::Scc | Operand::Special(253) => set.and(RegisterSet::SCC),
         _ => set,

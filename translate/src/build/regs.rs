@@ -81,6 +81,13 @@ impl Builder {
         self.sgpr64(reg::EXEC as u8)
     }
 
+    /// EXEC is `value`, as it is in the register file.
+    pub(super) fn restore_exec(&mut self, value: Value) {
+        for (register, half) in [(reg::EXEC, self.lo(value)), (reg::EXEC + 1, self.hi(value))] {
+            self.regs.sgpr.insert(register as u8, Scalar { value: half, dirty: false });
+        }
+    }
+
     /// M0.
     pub fn m0(&mut self) -> Value {
         self.sgpr(reg::M0 as u8)

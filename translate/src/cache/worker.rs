@@ -168,6 +168,8 @@ struct Run<'a> {
     last: Option<Known>,
     /// The unit that was run last: the context has its sites.
     current: Option<Current>,
+    /// Whether the wave that was run last has ended as it began.
+    kept: bool,
 }
 
 struct Current {
@@ -183,7 +185,7 @@ impl<'a> Run<'a> {
         entries.catch_up(jit.clock.load(Acquire));
         let context = Context::new(0, env, Vec::new(), scratch, *host);
         let (machine, slice, last) = (entries.machine, env.slice, entries.last);
-        let mut run = Run { jit, entries, context, machine, slice, last, current: None };
+        let mut run = Run { jit, entries, context, machine, slice, last, current: None, kept: false };
         if let Some(known) = last {
             run.change_unit(Some(known.unit));
         }
@@ -266,6 +268,11 @@ impl Drop for Run<'_> {
 
 impl Runner for Run<'_> {
     #[inline(always)]
+    fn has_kept(&self) -> bool {
+        self.kept
+    }
+
+    #[inline(always)]
     fn run(&mut self, wave: &mut Wave) -> Result<Stop, Box<Trap>> {
         let limit = wave.executed.saturating_add(self.slice);
         self.context.limit = limit;
@@ -274,7 +281,8 @@ impl Runner for Run<'_> {
             let (unit, context, index) = self.entry(wave)?;
             let exit = unit.run(wave, context, index);
             // By comparisons, not through a table: nearly all come back for one of these.
-            if exit == Exit::End {
+            self.kept = exit == Exit::Kept;
+            if exit == Exit::End || self.kept {
                 return Ok(Stop::End);
             }
             if exit == Exit::Barrier {
@@ -325,7 +333,7 @@ impl Engine for Jit {
 #[inline(never)]
 pub(crate) fn outcome(exit: Exit, context: &Context<'_>, wave: &mut Wave) -> Result<Option<Stop>, Box<Trap>> {
     match exit {
-        Exit::End => Ok(Some(Stop::End)),
+        Exit::End | Exit::Kept => Ok(Some(Stop::End)),
         Exit::Barrier => Ok(Some(Stop::Barrier)),
         Exit::Yield => Ok(Some(Stop::Yield)),
         Exit::Jump => Ok(None),

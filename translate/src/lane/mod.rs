@@ -198,6 +198,9 @@ pub enum Op {
     SExt,
     /// A bit a lane of a uniform B64.
     Spread,
+    /// A dword of a plain load of SGPRs, of superblocks ([`crate::pass::superblock`]) only: the load's number, times 256, plus
+    /// the dword's, from a base `args[0]`.
+    ScalarLoad,
     /// All lanes' B1 as a uniform B64.
     Bits,
     /// Lane `args[1]` (uniform, modulo 64) of a lane value.
@@ -226,6 +229,8 @@ pub enum Op {
     Access,
     /// EXEC changed: later nodes belong to later segments.
     Cut,
+    /// A superblock ([`crate::pass::superblock`]) gives up unless `args[0]` is true in all active lanes.
+    Assume,
 }
 
 /// A node.

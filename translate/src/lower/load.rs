@@ -3,9 +3,10 @@
 use super::Lower;
 use crate::access::{ScalarLoad, Site};
 use crate::jit::Context;
-use crate::lane::{Op, Value};
+use crate::lane::{Node, Op, Value};
 use crate::pass::scalar_loads::{self, ScalarLoads};
 use crate::pass::segment::Item;
+use crate::pass::superblock::ProvenLoad;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I32X4, I64};
 use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData};
@@ -57,7 +58,7 @@ impl<'a> Lower<'a, '_> {
 
     /// Whether the loads were last proven from this address.
     fn is_proven(&mut self, loads: &ScalarLoads, address: ir::Value) -> ir::Value {
-        let proven = self.load_site(loads.first, Site::PROVEN);
+        let proven = self.load_site(self.first_site + loads.first, Site::PROVEN);
         self.fb.ins().icmp(IntCC::Equal, address, proven)
     }
 
@@ -65,8 +66,8 @@ impl<'a> Lower<'a, '_> {
     /// first byte on is at least as much as they take, and at most all.
     fn is_in_site(&mut self, loads: &ScalarLoads, address: ir::Value) -> ir::Value {
         let bytes = loads.bytes();
-        let start = self.load_site(loads.first, Site::START);
-        let end = self.load_site(loads.first, Site::END);
+        let start = self.load_site(self.first_site + loads.first, Site::START);
+        let end = self.load_site(self.first_site + loads.first, Site::END);
         let first = if bytes.start == 0 { address } else { self.fb.ins().iadd_imm_s(address, bytes.start) };
         let size = self.fb.ins().isub(end, start);
         let left = self.fb.ins().isub(end, first);
@@ -75,11 +76,35 @@ impl<'a> Lower<'a, '_> {
         self.fb.ins().band(enough, within)
     }
 
-    /// A field of an access' site.
+    /// A dword that a superblock loads; it gives up unless that is proven.
+    pub(super) fn proven_load(&mut self, node: &Node) -> ir::Value {
+        let (number, dword) = ((node.imm >> 8) as usize, (node.imm & 0xff) as i32);
+        let superblock = self.superblock.expect("there are such loads in superblocks only");
+        let load = *superblock.loads.iter().find(|load| load.number == number).expect("all loads are proven ones");
+        let base = self.uniform(node.args[0]);
+        let address = match self.proven.get(&load.site) {
+            Some(known) => *known,
+            None => self.proven_address(&load, base),
+        };
+        self.fb.ins().load(I32, MemFlagsData::new().with_notrap(), address, load.offset as i32 + 4 * dword)
+    }
+
+    fn proven_address(&mut self, load: &ProvenLoad, base: ir::Value) -> ir::Value {
+        let address = if load.origin == 0 { base } else { self.fb.ins().iadd_imm_s(base, load.origin) };
+        let address = self.fb.ins().band_imm_s(address, -4);
+        let proven = self.load_site(load.site, Site::PROVEN);
+        let (good, next) = (self.fb.ins().icmp(IntCC::Equal, address, proven), self.fb.create_block());
+        self.fb.ins().brif(good, next, &[], self.fault, &[]);
+        self.fb.switch_to_block(next);
+        self.proven.insert(load.site, address);
+        address
+    }
+
+    /// A field of a site, by the unit's number of the access.
     fn load_site(&mut self, number: usize, field: usize) -> ir::Value {
         let flags = MemFlagsData::trusted();
         let sites = self.fb.ins().load(I64, flags, self.context, offset_of!(Context, first_site) as i32);
-        let at = (self.first_site + number) * size_of::<Site>() + field;
+        let at = number * size_of::<Site>() + field;
         self.fb.ins().load(I64, flags, sites, at as i32)
     }
 

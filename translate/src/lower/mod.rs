@@ -18,19 +18,24 @@ mod term;
 mod vector;
 
 use crate::cfg::GuestBlock;
-use crate::jit::Exit;
+use crate::access::Site;
+use crate::jit::{Context, Exit};
 use crate::lane::{Block, Fenv, Op, Shape, Ty, Value};
 use crate::pass::compact::Loop;
 use crate::pass::demand::Demand;
 use crate::pass::fuse::Fused;
+use crate::pass::registers::RegisterSet;
 use crate::pass::segment::{Item, Plan};
+use crate::pass::superblock::Superblock;
 use crate::wide;
+use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{
     self, AbiParam, InstBuilder, JumpTableData, MemFlagsData, Signature, SourceLoc, StackSlotData, StackSlotKind,
 };
 use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::FunctionBuilder;
+use gcnjit_rt::wave::reg;
 use gcnjit_rt::{Mode, Row, Wave};
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::BTreeMap;
@@ -82,6 +87,10 @@ pub struct Planned {
     pub parts: Vec<Fused>,
     /// What is looked at where it begins.
     pub watch: Watch,
+    /// The registers that are read from its start on before they are written.
+    pub read_first: RegisterSet,
+    /// If it is a superblock: what goes with that.
+    pub superblock: Option<Superblock>,
 }
 
 /// The signature of translated code.
@@ -124,8 +133,8 @@ pub fn lower(
     let entry = fb.create_block();
     fb.append_block_params_for_function_params(entry);
     let guest: Vec<ir::Block> = blocks.iter().map(|_| fb.create_block()).collect();
-    let targets =
-        blocks.iter().zip(&guest).map(|(planned, block)| (planned.block.pc, (*block, &planned.watch))).collect();
+    let plain = blocks.iter().zip(&guest).filter(|(planned, _)| planned.superblock.is_none());
+    let targets = plain.map(|(planned, block)| (planned.block.pc, (*block, &planned.watch))).collect();
     fb.switch_to_block(entry);
     let params = fb.block_params(entry).to_vec();
     let scratch = blocks.iter().map(|planned| planned.plan.slot_count).max().unwrap_or(0);
@@ -134,7 +143,11 @@ pub fn lower(
     if wide.is_some() {
         fb.ins().store(MemFlagsData::trusted(), params[1], frame, wide::Layout::CONTEXT);
     }
-    dispatch(fb, params[2], &guest);
+    let mut entries = guest.clone();
+    for (planned, block) in blocks.iter().zip(&guest) {
+        planned.superblock.iter().for_each(|superblock| entries[superblock.of] = *block);
+    }
+    dispatch(fb, params[2], &entries);
     let fault = fb.create_block();
     fb.set_cold_block(fault);
     let (mut first_site, base) = (0, base(blocks));
@@ -148,6 +161,7 @@ pub fn lower(
             parts: if wide.is_some() { &planned.parts } else { &[] },
             targets: &targets,
             watch: &planned.watch,
+            superblock: planned.superblock.as_ref(),
             wave: params[0],
             context: params[1],
             frame,
@@ -162,7 +176,8 @@ pub fn lower(
             extended: HashMap::default(),
             fenv: Fenv::F32,
             first_site,
-            fault,
+            proven: HashMap::default(),
+            fault: planned.superblock.as_ref().map_or(fault, |superblock| guest[superblock.of]),
             base,
             place: None,
             counts: &mut counts,
@@ -213,6 +228,8 @@ struct Lower<'a, 'f> {
     /// The unit's blocks, with what is looked at where they begin.
     targets: &'a HashMap<u64, (ir::Block, &'a Watch)>,
     watch: &'a Watch,
+    /// If the block is a superblock.
+    superblock: Option<&'a Superblock>,
     wave: ir::Value,
     context: ir::Value,
     /// The address of the slots. Below them is what the wider back end's code uses.
@@ -235,7 +252,9 @@ struct Lower<'a, 'f> {
     fenv: Fenv,
     /// The unit's number of the block's first access.
     first_site: usize,
-    /// Where the function is left after a fault.
+    /// Of a superblock, proven addresses by the numbers of their sites.
+    proven: HashMap<usize, ir::Value>,
+    /// Where the function is left after a fault, or a superblock for its block.
     fault: ir::Block,
     /// What source locations count from.
     base: u64,
@@ -248,7 +267,11 @@ impl Lower<'_, '_> {
     fn block(&mut self) {
         self.locate(Some(self.block.pc));
         self.leave_if_others();
-        self.count_instructions();
+        if self.superblock.is_some() {
+            self.give_up_early();
+        } else {
+            self.count_instructions();
+        }
         let items = &self.plan.items;
         let mut done = 0;
         for (number, part) in self.parts.iter().enumerate() {
@@ -259,7 +282,31 @@ impl Lower<'_, '_> {
         self.items(&items[done..]);
         self.locate(Some(self.block.at));
         self.set_fenv(Fenv::F32);
+        if self.superblock.is_some() {
+            self.count_instructions();
+        }
         self.term();
+    }
+
+    /// A superblock is left out for a while where it has given up several times in a row; and it goes past branches that
+    /// are not taken as long as there are active lanes.
+    fn give_up_early(&mut self) {
+        let (flags, next) = (MemFlagsData::trusted(), self.fb.create_block());
+        let sites = self.fb.ins().load(I64, flags, self.context, offset_of!(Context, first_site) as i32);
+        let at = self.parts.first().map_or(0, |part| self.first_site + part.accesses[0].number);
+        let at = (at * size_of::<Site>() + Site::FUSED_MISSES) as i32;
+        let misses = self.fb.ins().uload8(I32, flags, sites, at);
+        let often = self.fb.ins().icmp_imm_u(IntCC::UnsignedGreaterThan, misses, i64::from(wide::PATIENCE));
+        let [out, on] = [(); 2].map(|()| self.fb.create_block());
+        self.fb.ins().brif(often, out, &[], on, &[]);
+        self.fb.switch_to_block(out);
+        let more = self.fb.ins().iadd_imm_s(misses, 1);
+        self.fb.ins().istore8(flags, more, sites, at);
+        self.fb.ins().jump(self.fault, &[]);
+        self.fb.switch_to_block(on);
+        let exec = self.load_mask(reg::EXEC);
+        self.fb.ins().brif(exec, next, &[], self.fault, &[]);
+        self.fb.switch_to_block(next);
     }
 
     /// Says that the code from here on is for the instruction at `place`; the result is what it was for before.

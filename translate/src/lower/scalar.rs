@@ -49,6 +49,7 @@ impl Lower<'_, '_> {
                 self.half(value, pair, true)
             }
             Op::CallUniform => self.call_uniform(node),
+            Op::ScalarLoad => self.proven_load(node),
             Op::Bits => unreachable!("bits of lanes are results of segments"),
             _ => {
                 let mut args = [ir::Value::from_u32(0); 3];

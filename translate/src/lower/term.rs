@@ -34,7 +34,7 @@ impl Lower<'_, '_> {
                 self.store_wave(pc, offset_of!(Wave, pc));
                 self.leave_with(Exit::Jump);
             }
-            Term::End(pc) => self.leave(pc, Exit::End),
+            Term::End(pc) => self.leave(pc, if self.superblock.is_some() { Exit::Kept } else { Exit::End }),
             Term::Barrier(pc) => self.leave(pc, Exit::Barrier),
             Term::Yield(pc) => self.leave(pc, Exit::Yield),
             Term::Reenter(pc) => self.leave(pc, Exit::Jump),
@@ -106,7 +106,7 @@ impl Lower<'_, '_> {
         self.leave_if(others, self.block.pc, Exit::Jump);
     }
 
-    fn load_mask(&mut self, register: usize) -> ir::Value {
+    pub(super) fn load_mask(&mut self, register: usize) -> ir::Value {
         let at = offset_of!(Wave, sgpr) + 4 * register;
         self.fb.ins().load(I64, MemFlagsData::trusted(), self.wave, at as i32)
     }

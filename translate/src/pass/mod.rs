@@ -12,3 +12,4 @@ pub mod registers;
 pub mod scalar_loads;
 pub mod segment;
 pub mod strides;
+pub mod superblock;

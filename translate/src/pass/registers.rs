@@ -36,6 +36,11 @@ impl RegisterSet {
         RegisterSet { sgprs, ..RegisterSet::default() }
     }
 
+    /// SGPRs, a bit each.
+    pub fn sgpr_bits(sgprs: u128) -> RegisterSet {
+        RegisterSet { sgprs, ..RegisterSet::default() }
+    }
+
     /// The VGPRs of a range.
     pub fn vgpr_range(range: Range<usize>) -> RegisterSet {
         range.fold(RegisterSet::default(), |set, register| set.and(RegisterSet::vgpr(register as u64)))
@@ -128,6 +133,8 @@ pub(super) fn effect(block: &Block, node: &Node) -> (RegisterSet, RegisterSet) {
 pub struct Needs {
     /// A flag a node: needed, that is neither unused nor a dead write of a register.
     pub nodes: Vec<bool>,
+    /// The registers that are read from its start on before they are written.
+    pub entry: RegisterSet,
     /// The registers that are read after the block before they are written.
     pub exit: RegisterSet,
 }
@@ -150,7 +157,7 @@ pub fn needed(blocks: &[Block], at_end: AtEnd) -> Vec<Needs> {
         let mut dead = vec![false; block.nodes.len()];
         let exit = exits.of(block, |i| entry[i]);
         backward(block, exit, &needed[i], |node| dead[node] = true);
-        Needs { nodes: live(block, |node| !dead[node]), exit }
+        Needs { nodes: live(block, |node| !dead[node]), entry: entry[i], exit }
     };
     blocks.iter().enumerate().map(needs).collect()
 }

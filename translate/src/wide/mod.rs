@@ -35,6 +35,7 @@ use crate::pass::demand::Demand;
 use crate::pass::segment::{Item, Plan};
 use asm::{Asm, Gpr, When};
 use gcnjit_rt::Row;
+pub use access::PATIENCE;
 pub use layout::Layout;
 use memmap2::Mmap;
 use registers::{Registers, Work};
@@ -82,13 +83,14 @@ impl Code {
         rare::emit(&mut asm, blocks);
         let accesses = Accesses::emit(&mut asm, blocks, waves);
         let mut first_site = 0;
-        for (index, Planned { block, plan, parts, .. }) in blocks.iter().enumerate() {
+        for (index, Planned { block, plan, parts, superblock, .. }) in blocks.iter().enumerate() {
+            let superblock = superblock.as_ref();
             let segment = |rank: usize| Demand { block, plan, rank };
             let mut done = 0;
             for (number, part) in parts.iter().enumerate() {
                 let before = &plan.items[done..part.items.start];
                 entries.extend(alone(&mut asm, before, waves, segment).map(|(rank, entry)| ((index, rank), entry)));
-                let unit = fused::Unit { accesses: &accesses.offsets, index, first_site };
+                let unit = fused::Unit { accesses: &accesses.offsets, index, first_site, superblock };
                 fused.insert((index, number), fused::emit(&mut asm, block, plan, part, &unit));
                 done = part.items.end;
             }
@@ -176,8 +178,13 @@ impl Accesses {
     fn emit(asm: &mut Asm, blocks: &[Planned], waves: Waves) -> Accesses {
         let mut accesses = Accesses::default();
         let mut site = 0;
-        for (index, Planned { block, .. }) in blocks.iter().enumerate() {
+        for (index, Planned { block, superblock, .. }) in blocks.iter().enumerate() {
             for (number, access) in block.accesses.iter().enumerate() {
+                if superblock.is_some() {
+                    // It does all of them itself, or gives up.
+                    site += 1;
+                    continue;
+                }
                 let start = asm.function();
                 let whole = access::emit_call(asm, access, site);
                 let offset = match waves {

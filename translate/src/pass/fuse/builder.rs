@@ -96,6 +96,7 @@ impl<'a> Builder<'a> {
         let node = self.node(value);
         match node.op {
             Op::Access => self.access(node.imm as usize),
+            Op::Assume => self.assume(value, node.args[0]),
             Op::SetSgpr if node.imm as usize & !1 == reg::EXEC => None,
             Op::SetSgpr => {
                 self.is_early(node.args[0]).then_some(())?;
@@ -113,6 +114,13 @@ impl<'a> Builder<'a> {
                 Some(())
             }
         }
+    }
+
+    fn assume(&mut self, item: Value, mask: Value) -> Option<()> {
+        let rank = self.context.plan.ranks[item.index()]?;
+        let mask = self.value(mask, rank)?;
+        self.stages.last_mut().expect("there is always one").assumed.push(mask);
+        Some(())
     }
 
     /// Whether a uniform value can be computed before the part begins.

@@ -85,6 +85,8 @@ impl Fused {
 pub struct Stage {
     /// Values to compute.
     pub values: Vec<Value>,
+    /// Masks that have to be true in all active lanes.
+    pub assumed: Vec<Value>,
     /// VGPRs to write as soon as their values are there.
     pub sets: Vec<(u64, Value)>,
     /// Values to compute at the ends of chunks, each with what is to be looked at when it is there.
@@ -295,6 +297,7 @@ impl Fused {
             roots.extend(address.chain(access.data.iter().filter(|_| access.access.store)));
         }
         roots.extend(self.sets.iter().chain(self.stages.iter().flat_map(|stage| &stage.sets)).map(|set| set.1));
+        roots.extend(self.stages.iter().flat_map(|stage| &stage.assumed));
         roots.extend(self.keeps.iter().map(|(_, value)| *value));
         roots.extend(self.bits.iter().map(|(_, value)| *value));
         self.with_arguments(roots)

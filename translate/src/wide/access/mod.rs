@@ -46,7 +46,7 @@ const RAMP: Zmm = Zmm(18);
 const HIGH: Zmm = Zmm(19);
 const WRONG: Zmm = Zmm(23);
 /// Misses in a row after which the general way is gone at once.
-pub(super) const PATIENCE: u8 = 8;
+pub const PATIENCE: u8 = 8;
 /// Halves of an address. They are not among the registers of dwords' data.
 const LOW_HALF: Zmm = Zmm(5);
 const HIGH_HALF: Zmm = Zmm(7);

@@ -28,6 +28,21 @@ impl Part<'_> {
         self.asm().jump(When::Zero)
     }
 
+    /// Gives up unless a mask is true in all active lanes.
+    pub(super) fn assume(&mut self, mask: Value) {
+        let mask = self.chunk.r.mask(mask);
+        if self.partial {
+            let active = self.active(self.chunk.r.work.chunk());
+            self.asm().k(MaskOp::Andn, active, mask, active);
+            self.asm().k_test(active);
+            self.fail_if(When::NotZero);
+        } else {
+            // The carry says whether all are.
+            self.asm().k_test(mask);
+            self.fail_if(When::AboveEqual);
+        }
+    }
+
     /// Writes the active lanes of a VGPR.
     pub(super) fn set_active(&mut self, register: u64, value: Value) {
         let active = self.active(self.chunk.r.work.chunk());

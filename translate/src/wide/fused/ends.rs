@@ -13,15 +13,35 @@ use crate::pass::fuse::FusedAccess;
 use crate::pass::fuse::address::{Address, Term, Upper};
 use crate::pass::strides::{self, Signed, Stride};
 use crate::wide::access::OR_DIFFERENT;
-use crate::wide::asm::{Mem, Rm, ShiftBy, When, Zmm, op};
+use crate::wide::access::spread::GREATER;
+use crate::wide::asm::{MaskOp, Mem, Rm, ShiftBy, When, Zmm, op};
 use crate::wide::registers::row;
 use crate::wide::schedule::Event;
 use crate::x64::Alu;
 use gcnjit_rt::Wave;
+use gcnjit_rt::wave::ids;
 use std::mem::offset_of;
+
+/// The largest integers among those that go up from the first lane to the last one.
+#[derive(Clone, Copy)]
+pub(super) struct Largest {
+    lanes: Zmm,
+    /// The largest stride among theirs.
+    stride: i32,
+}
 
 /// How many lanes the last one of a chunk is behind the first.
 const LAST: i32 = strides::CHUNK as i32 - 1;
+
+/// What [`Wave::ids`] says of a VGPR that begins with such a stride, if it can say so.
+fn id(register: usize, stride: i32) -> Option<u8> {
+    let count = match stride {
+        0 => ids::SAME,
+        1 => ids::COUNT,
+        _ => return None,
+    };
+    (register < 3).then_some(count)
+}
 
 /// Sixteen dwords: some, then zeros.
 fn padded(dwords: impl IntoIterator<Item = u32>) -> Vec<u8> {
@@ -31,11 +51,11 @@ fn padded(dwords: impl IntoIterator<Item = u32>) -> Vec<u8> {
 }
 
 impl<'a> Part<'a> {
-    /// A register to collect in what is found wrong.
-    pub(super) fn nothing_wrong(&mut self) -> Zmm {
-        let wrong = self.chunk.r.reserve();
-        self.asm().v(op::VPXORD, wrong, wrong, wrong);
-        wrong
+    /// A register to collect in what is found, until the part ends.
+    pub(super) fn zero(&mut self) -> Zmm {
+        let register = self.chunk.r.reserve();
+        self.asm().v(op::VPXORD, register, register, register);
+        register
     }
 
     fn stride(&self, value: Value) -> Stride {
@@ -56,10 +76,12 @@ impl<'a> Part<'a> {
     fn register(&mut self, value: Value, register: usize) {
         let stride = self.stride(value).expect("it is part of an address that counts");
         let firsts = self.fresh_in_chunks();
+        let is_known = self.is_begun() && id(register, stride).is_some();
         for (chunk, first) in (0..self.count).zip(firsts) {
             let lanes = Mem::At(WAVE, row(register) + CHUNK * chunk);
             match self.partial {
                 true => self.check_active(chunk, first, lanes, stride),
+                false if is_known => self.asm().v1(op::VPBROADCASTD, first, Rm::Mem(lanes)),
                 false => self.check_all(first, lanes, stride),
             }
         }
@@ -76,6 +98,32 @@ impl<'a> Part<'a> {
             self.asm().v(op::VPADDD, result, result, Rm::Mem(distance));
         }
         self.chunk.r.define(value, 0, result);
+    }
+
+    /// Whether it is only for waves that have just begun, with work-item ids of which it is known how they count.
+    fn is_begun(&self) -> bool {
+        self.unit.superblock.is_some() && !self.partial
+    }
+
+    /// Gives up unless the wave has just begun, and ids count as they are thought to.
+    pub(super) fn check_ids(&mut self) {
+        let fused = self.fused;
+        let known = fused.stages.iter().flat_map(|stage| &stage.ends).filter_map(|(value, _)| {
+            let node = fused.block.node(*value);
+            let register = (node.op == Op::Vgpr).then_some(node.imm as usize)?;
+            id(register, self.stride(*value)?).map(|count| (register, count))
+        });
+        let known: Vec<(usize, u8)> = if self.is_begun() { known.collect() } else { Vec::new() };
+        if known.is_empty() {
+            return;
+        }
+        self.asm().load64(LOW, WAVE, offset_of!(Wave, executed) as i32);
+        self.asm().test(true, LOW);
+        self.fail_if(When::NotZero);
+        for (register, count) in known {
+            self.asm().compare8(WAVE, (offset_of!(Wave, ids) + register) as i32, count);
+            self.fail_if(When::NotZero);
+        }
     }
 
     /// All lanes of a chunk of a register are a stride apart. All of `first` becomes the first one.
@@ -140,18 +188,21 @@ impl<'a> Part<'a> {
         result
     }
 
-    /// From the first lane to the last one the integers go up, or down, as the stride says: there is no wrap.
+    /// From the first lane to the last one the integers go up, or down, as the stride says: there is no wrap. Of those that
+    /// go up the largest ones are collected, which must not be near the end of their range.
     pub(super) fn check_order(&mut self, value: Value, signed: Signed) {
-        let up = self.stride(value).is_some_and(|stride| stride > 0);
+        let stride = self.stride(value).expect("it is part of an address that counts");
         let first = self.chunk.r.vector(value, 0);
+        if stride > 0 {
+            let known = self.largest.get(&signed).copied();
+            let Largest { lanes, stride: steepest } = known.unwrap_or_else(|| Largest { lanes: self.zero(), stride });
+            self.largest.insert(signed, Largest { lanes, stride: stride.max(steepest) });
+            let row = if signed == Signed::Yes { op::VPMAXSD } else { op::VPMAXUD };
+            return self.asm().v(row, lanes, lanes, first);
+        }
         let last = self.last_lanes(first);
         let (wrong, farther) = (self.wrong(), self.chunk.r.fresh());
-        let row = match (signed, up) {
-            (Signed::Yes, true) => op::VPMAXSD,
-            (Signed::Yes, false) => op::VPMINSD,
-            (Signed::No, true) => op::VPMAXUD,
-            (Signed::No, false) => op::VPMINUD,
-        };
+        let row = if signed == Signed::Yes { op::VPMINSD } else { op::VPMINUD };
         self.asm().v(row, farther, first, last);
         self.asm().vi(op::VPTERNLOGD, wrong, farther, last, OR_DIFFERENT);
     }
@@ -201,6 +252,7 @@ impl<'a> Part<'a> {
     fn distances(&mut self, number: usize, address: &Address) -> Zmm {
         let fused = self.fused;
         let FusedAccess { access, origin, .. } = &fused.accesses[number];
+        let bases: Vec<Mem> = address.bases.iter().map(|base| self.base(*base)).collect();
         let (sum, start) = (self.chunk.r.fresh(), self.at(number) + Site::START as i32);
         self.asm().mov_imm(LOW, access.first_byte());
         if let Origin::Sgprs(base) = *origin {
@@ -209,17 +261,7 @@ impl<'a> Part<'a> {
         if !matches!(origin, Origin::Lds { .. }) {
             self.asm().sub_mem(LOW, SITE, start);
         }
-        for (low, upper) in &address.bases {
-            let low = self.chunk.r.scalar(*low);
-            self.asm().load(false, PLACE, low);
-            self.asm().add_register(LOW, PLACE);
-            if let Some(upper) = upper {
-                let upper = self.chunk.r.scalar(*upper);
-                self.asm().load(false, PLACE, upper);
-                self.asm().shift_left(PLACE, 32);
-                self.asm().add_register(LOW, PLACE);
-            }
-        }
+        bases.into_iter().for_each(|base| self.asm().alu(Alu::Add, true, LOW, base));
         self.asm().broadcast64(sum, LOW);
         for term in &address.terms {
             let extended = self.extended(term);
@@ -227,6 +269,24 @@ impl<'a> Part<'a> {
             self.chunk.r.release(extended);
         }
         sum
+    }
+
+    /// A base, whose halves are put together for the first access that wants it.
+    fn base(&mut self, base: (Value, Option<Value>)) -> Mem {
+        if let Some(known) = self.bases.get(&base) {
+            return Mem::At(SCALARS, *known);
+        }
+        let (low, at) = (self.chunk.r.scalar(base.0), self.chunk.r.layout_mut().spill(8));
+        self.asm().load(false, PLACE, low);
+        if let Some(upper) = base.1 {
+            let upper = self.chunk.r.scalar(upper);
+            self.asm().load(false, LOW, upper);
+            self.asm().shift_left(LOW, 32);
+            self.asm().or_register(PLACE, LOW);
+        }
+        self.asm().store64(SCALARS, at, PLACE);
+        self.bases.insert(base, at);
+        Mem::At(SCALARS, at)
     }
 
     /// A term of an address at the ends of chunks, as quadwords.
@@ -276,9 +336,17 @@ impl<'a> Part<'a> {
         self.asm().vi(op::VPTERNLOGD, wrong, last, Rm::Mem(expected), OR_DIFFERENT);
     }
 
+    /// Gives up if something has been found.
     pub(super) fn fail_if_wrong(&mut self) {
-        let (wrong, bad) = (self.wrong(), self.chunk.r.fresh_mask());
+        let (wrong, [bad, large]) = (self.wrong(), [0; 2].map(|_| self.chunk.r.fresh_mask()));
         self.asm().non_zero(bad, wrong);
+        for (signed, row, most) in [(Signed::Yes, op::VPCMPD, i32::MAX as u32), (Signed::No, op::VPCMPUD, u32::MAX)] {
+            let Some(Largest { lanes, stride }) = self.largest.get(&signed).copied() else { continue };
+            // There are last lanes among them too: how far these are from the first ones is taken away twice.
+            let limit = self.asm().constant(&(most - (2 * LAST * stride) as u32).to_le_bytes());
+            self.asm().compare(row, large, lanes, Rm::Broadcast(limit), GREATER);
+            self.asm().k(MaskOp::Or, bad, bad, large);
+        }
         self.asm().k_test(bad);
         self.fail_if(When::NotZero);
     }

@@ -14,6 +14,8 @@ use rustc_hash::FxHashSet as HashSet;
 pub(super) enum PartEvent<'f> {
     /// What a segment does too, for a chunk.
     Chunk(Event),
+    /// Gives up unless a mask is true in all active lanes of a chunk.
+    Assume(Value),
     /// Computes a value at the ends of chunks.
     Ends(Value),
     /// Looks at one there.
@@ -47,6 +49,9 @@ pub(super) fn schedule(fused: &Fused, count: i32) -> Schedule<PartEvent<'_>> {
                 list.uses(chunk, tiles.args(&fused.block, *value));
                 list.push(chunk, Event::Compute(*value), &[]);
             }
+        }
+        for mask in &stage.assumed {
+            list.in_each_chunk(PartEvent::Assume(*mask), &[*mask]);
         }
         for (register, value) in &stage.sets {
             list.in_each_chunk(Event::Set(*register, *value), &[*value]);
@@ -92,6 +97,7 @@ fn tiles(fused: &Fused) -> Tiles {
     let lanes = fused.accesses.iter().flat_map(|access| access.address.iter().chain(&access.data));
     let sets = fused.sets.iter().chain(fused.stages.iter().flat_map(|stage| &stage.sets)).map(|set| &set.1);
     let others = fused.keeps.iter().map(|keep| &keep.1).chain(fused.bits.iter().map(|bits| &bits.1));
+    let others = others.chain(fused.stages.iter().flat_map(|stage| &stage.assumed));
     let roots: Vec<Value> = lanes.chain(sets).chain(others).copied().collect();
     Tiles::find(&fused.block, &values, &roots, |value| value)
 }
@@ -119,7 +125,8 @@ impl<'a> List<'a> {
         self.events.push((chunk, event.into()));
     }
 
-    fn in_each_chunk(&mut self, event: Event, values: &[Value]) {
+    fn in_each_chunk(&mut self, event: impl Into<PartEvent<'a>>, values: &[Value]) {
+        let event = event.into();
         (0..self.count).for_each(|chunk| self.push(chunk, event, values));
     }
 

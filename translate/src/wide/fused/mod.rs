@@ -1,6 +1,6 @@
 //! Fused parts ([`crate::pass::fuse`]): their values for all chunks, written out, and their accesses on registers.
 //!
-//! `fn(wave: *mut Wave, slots: *mut Row) -> u32`: not 0 if an access faulted. There is code for all lanes and mostly
+//! `fn(wave: *mut Wave, slots: *mut Row) -> u32`: not 0 if an access faulted, or a superblock's part gave up. There is code for all lanes and mostly
 //! some for active ones only ([`active`]), in any chunk or the first ones, which give up before anything has happened that
 //! matters, and the plan's steps are gone through instead ([`general`]): if not all lanes of an access are in the
 //! allocation that it hit last. An access looks for lanes that are side by side first, then for runs of sixteen and,
@@ -28,7 +28,10 @@ use crate::lane::{Block, Op, Shape, Value};
 use crate::pass::demand::Demand;
 use crate::pass::fuse::Fused;
 use crate::pass::segment::Plan;
+use crate::pass::superblock::Superblock;
+use crate::pass::strides::Signed;
 use crate::pass::strides::claims::Claim;
+use ends::Largest;
 use events::PartEvent;
 use gcnjit_rt::Wave;
 use gcnjit_rt::wave::reg;
@@ -59,12 +62,24 @@ pub struct Unit<'a> {
     pub index: usize,
     /// The unit's number of the block's first access.
     pub first_site: usize,
+    /// If the block is a superblock, which has no general way.
+    pub superblock: Option<&'a Superblock>,
+}
+
+impl Unit<'_> {
+    /// The unit's number of the access that says where an access of the block goes.
+    fn site(&self, number: usize) -> usize {
+        self.superblock.map_or(self.first_site + number, |superblock| superblock.sites[number])
+    }
 }
 
 /// Emits a part of a block's plan.
 pub fn emit(asm: &mut Asm, block: &Block, plan: &Plan, fused: &Fused, unit: &Unit<'_>) -> Entry {
-    let mut layout = layout(block, plan, fused);
-    let general = General::emit_segments(asm, block, plan, fused, &mut layout);
+    let mut layout = layout(fused);
+    let general = unit.superblock.is_none().then(|| {
+        general::add_scalars(&mut layout, block, plan, fused);
+        General::emit_segments(asm, block, plan, fused, &mut layout)
+    });
     let mut own = layout_of_values(fused, &layout);
     let offset = asm.function();
     asm.mov(SCALARS, Gpr::Rsi);
@@ -75,8 +90,8 @@ pub fn emit(asm: &mut Asm, block: &Block, plan: &Plan, fused: &Fused, unit: &Uni
     let mut version = |asm: &mut Asm, schedule: &Schedule<PartEvent<'_>>, partial, count| {
         let demand = Demand { block: &fused.block, plan: &fused.plan, rank: 0 };
         let registers = Registers::new(asm, demand, None, &schedule.lives, &mut own, Work::Chunk(0));
-        let part = Part::new(Chunk { r: registers }, fused, unit.first_site, partial, count);
-        part.emit(schedule, &general, &layout)
+        let part = Part::new(Chunk { r: registers }, fused, unit, partial, count);
+        part.emit(schedule, general.as_ref(), &layout)
     };
     let schedule = events::schedule(fused, COUNT);
     let mut give_up = vec![version(asm, &schedule, false, COUNT)];
@@ -89,9 +104,15 @@ pub fn emit(asm: &mut Asm, block: &Block, plan: &Plan, fused: &Fused, unit: &Uni
         }
         give_up.push(version(asm, &schedule, true, COUNT));
     }
-    let versions = give_up.len() + general.versions;
+    let versions = give_up.len() + general.as_ref().map_or(0, |general| general.versions);
     give_up.into_iter().for_each(|jump| asm.bind(jump));
-    general.emit(asm, unit, &layout);
+    match &general {
+        Some(general) => general.emit(asm, unit, &layout),
+        None => {
+            asm.mov_imm(Gpr::Rax, 1);
+            asm.ret();
+        }
+    }
     layout.cover(&own);
     Entry { offset, layout, versions }
 }
@@ -116,14 +137,13 @@ fn are_others(asm: &mut Asm, count: i32) -> Vec<Jump> {
 }
 
 /// The frame of a part: what it reads, whichever way it goes, and room for its bits.
-fn layout(block: &Block, plan: &Plan, fused: &Fused) -> Layout {
+fn layout(fused: &Fused) -> Layout {
     let mut layout = Layout::new(fused.bits.len());
     let node = |value: &Value| fused.block.node(*value);
     let spread = fused.block.nodes.iter().filter(|node| node.op == Op::Spread);
     let masks: HashSet<Value> = spread.map(|node| node.args[0]).collect();
     let stored = fused.uniforms.iter().filter(|(here, _)| node(here).op != Op::Const || masks.contains(here));
     stored.for_each(|(_, guest)| layout.add_scalar(*guest));
-    general::add_scalars(&mut layout, block, plan, fused);
     layout
 }
 
@@ -144,7 +164,7 @@ pub(super) struct Part<'a> {
     partial: bool,
     /// In how many chunks there are active lanes, from the first on.
     count: i32,
-    first_site: usize,
+    unit: &'a Unit<'a>,
     /// Jumps to where it gives up.
     fail: Vec<Jump>,
     /// Of checked accesses, where their chunks' addresses are kept.
@@ -153,6 +173,10 @@ pub(super) struct Part<'a> {
     spread: HashMap<usize, Spread>,
     /// Not zero where something has been found that is not as it was thought to be.
     wrong: Option<Zmm>,
+    /// What has been found of integers that have to go up.
+    largest: HashMap<Signed, Largest>,
+    /// Of addresses that count, where bases are kept.
+    bases: HashMap<(Value, Option<Value>), i32>,
     /// Of a part for any EXEC: which chunk's lanes are taken for each one's.
     chunks: Option<Zmm>,
     /// Whether loads that count ask for lines ahead of what they load.
@@ -160,10 +184,23 @@ pub(super) struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    fn new(chunk: Chunk<'a>, fused: &'a Fused, first_site: usize, partial: bool, count: i32) -> Self {
+    fn new(chunk: Chunk<'a>, fused: &'a Fused, unit: &'a Unit<'a>, partial: bool, count: i32) -> Self {
         let is_ahead = fused.streams() <= ends::STREAMS;
-        let (fail, places, spread) = (Vec::new(), HashMap::default(), HashMap::default());
-        Part { chunk, fused, partial, count, first_site, fail, places, spread, wrong: None, chunks: None, is_ahead }
+        Part {
+            chunk,
+            fused,
+            partial,
+            count,
+            unit,
+            fail: Vec::new(),
+            places: HashMap::default(),
+            spread: HashMap::default(),
+            wrong: None,
+            largest: HashMap::default(),
+            bases: HashMap::default(),
+            chunks: None,
+            is_ahead,
+        }
     }
 
     fn asm(&mut self) -> &mut Asm {
@@ -185,13 +222,14 @@ impl<'a> Part<'a> {
     }
 
     /// The jump is taken where the plan's steps have to be gone through.
-    fn emit(mut self, schedule: &Schedule<PartEvent<'_>>, general: &General<'_>, frame: &Layout) -> Jump {
+    fn emit(mut self, schedule: &Schedule<PartEvent<'_>>, general: Option<&General<'_>>, frame: &Layout) -> Jump {
         let counter = self.counter();
         self.find_sites();
         self.asm().compare8(SITE, counter, PATIENCE);
         self.fail_if(When::Above);
         if self.fused.accesses.iter().any(|access| access.counting.is_some()) {
-            self.wrong = Some(self.nothing_wrong());
+            self.check_ids();
+            self.wrong = Some(self.zero());
             self.chunks = (self.partial && self.count > 1).then(|| self.chunks_with_lanes());
         }
         for (chunk, event) in schedule.events() {
@@ -202,7 +240,9 @@ impl<'a> Part<'a> {
         self.finish_bits();
         self.find_sites();
         self.asm().clear8(SITE, counter);
-        general.write_scalars(self.asm(), frame);
+        if let Some(general) = general {
+            general.write_scalars(self.asm(), frame);
+        }
         self.asm().mov_imm(Gpr::Rax, 0);
         self.asm().ret();
         for jump in std::mem::take(&mut self.fail) {
@@ -215,6 +255,7 @@ impl<'a> Part<'a> {
 
     fn event(&mut self, event: PartEvent<'_>) {
         match event {
+            PartEvent::Assume(mask) => self.assume(mask),
             PartEvent::Ends(value) => self.ends(value),
             PartEvent::Claim(Claim::Ordered(value, signed)) => self.check_order(value, signed),
             PartEvent::Claim(Claim::Ends(value)) => self.check_ends(value),
@@ -230,7 +271,8 @@ impl<'a> Part<'a> {
 
     /// Where the part's failures are counted, from the unit's sites on: at its first access.
     fn counter(&self) -> i32 {
-        self.site_offset(0) + Site::FUSED_MISSES as i32
+        let own = self.unit.first_site + self.fused.accesses[0].number;
+        (own * size_of::<Site>() + Site::FUSED_MISSES) as i32
     }
 
     fn find_sites(&mut self) {
@@ -239,7 +281,7 @@ impl<'a> Part<'a> {
     }
 
     fn site_offset(&self, number: usize) -> i32 {
-        ((self.first_site + self.fused.accesses[number].number) * size_of::<Site>()) as i32
+        (self.unit.site(self.fused.accesses[number].number) * size_of::<Site>()) as i32
     }
 
     fn finish_bits(&mut self) {
