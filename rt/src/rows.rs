@@ -112,7 +112,8 @@ impl Initial {
 
 /// How lanes count in each chunk.
 fn count(row: &Row) -> u8 {
-    let steps = |by: u32| row.chunks(CHUNK).all(|chunk| chunk.windows(2).all(|pair| pair[1] == pair[0].wrapping_add(by)));
+    let steps =
+        |by: u32| row.chunks(CHUNK).all(|chunk| chunk.windows(2).all(|pair| pair[1] == pair[0].wrapping_add(by)));
     match () {
         _ if steps(0) => ids::SAME,
         _ if steps(1) => ids::COUNT,

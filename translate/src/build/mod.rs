@@ -262,9 +262,8 @@ impl Builder {
 
     /// Loads SGPRs in a superblock: what is loaded is a value, and may be loaded early, as long as nothing has been stored.
     fn scalar_load(&mut self, access: Access, load: &ScalarLoad) {
-        let stores = |access: &Access| {
-            access.scalar_load().is_none() && access.lane_move().is_none_or(|lanes| lanes.store)
-        };
+        let stores =
+            |access: &Access| access.scalar_load().is_none() && access.lane_move().is_none_or(|lanes| lanes.store);
         if load.soffset.is_some() || self.block.accesses.iter().any(stores) {
             self.give_up();
         }

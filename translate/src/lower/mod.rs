@@ -17,8 +17,8 @@ mod segment;
 mod term;
 mod vector;
 
-use crate::cfg::GuestBlock;
 use crate::access::Site;
+use crate::cfg::GuestBlock;
 use crate::jit::{Context, Exit};
 use crate::lane::{Block, Fenv, Op, Shape, Ty, Value};
 use crate::pass::compact::Loop;

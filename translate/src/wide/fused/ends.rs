@@ -88,6 +88,9 @@ impl<'a> Part<'a> {
         let [result, second, third, fourth] = firsts;
         if self.count > 1 {
             self.asm().v(op::VPUNPCKLDQ, result, result, second);
+        }
+        // Where there is no third chunk, there is no register of it either.
+        if self.count > 2 {
             self.asm().v(op::VPUNPCKLDQ, third, third, fourth);
             self.asm().v(op::VPUNPCKLQDQ, result, result, third);
         }
