@@ -48,8 +48,10 @@ use gcnjit_rt::wave::reg;
 use gcnjit_rt::{Mode, RegisterFile, Trap};
 use std::ops::{Deref, DerefMut};
 
-/// Lane operations after which a segment is cut at the next instruction: longer chains only add latency.
+/// Lane operations after which a segment is cut at the next instruction: longer chains only add latency. Integers have
+/// little of it, and what a segment leaves to the next one goes through memory.
 const LONG_SEGMENT: usize = 48;
+const LONG_INTEGER_SEGMENT: usize = 4 * LONG_SEGMENT;
 
 /// Nodes that an instruction mostly becomes, or fewer.
 const NODES: usize = 4;
@@ -167,15 +169,21 @@ impl Builder {
     }
 
     fn finish_instruction(&mut self) {
-        let long = self.segment_start + LONG_SEGMENT <= self.block.nodes.len() && self.lane_work() >= LONG_SEGMENT;
-        if std::mem::take(&mut self.exec_changed) || long {
+        if std::mem::take(&mut self.exec_changed) || self.is_long() {
             let exec = self.exec();
             self.cut(exec);
         }
     }
 
-    fn lane_work(&self) -> usize {
-        self.block.nodes[self.segment_start..].iter().filter(|node| node.shape == Shape::Lane).count()
+    /// Whether the segment has enough work on lanes.
+    fn is_long(&self) -> bool {
+        let nodes = &self.block.nodes[self.segment_start..];
+        if nodes.len() < LONG_SEGMENT {
+            return false;
+        }
+        let work = nodes.iter().filter(|node| node.shape == Shape::Lane);
+        let has_floats = work.clone().any(|node| node.fenv != Fenv::Any);
+        work.count() >= if has_floats { LONG_SEGMENT } else { LONG_INTEGER_SEGMENT }
     }
 
     /// Ends the segment: vector registers go to the register file, later work begins anew.
