@@ -333,15 +333,22 @@ impl Chunk<'_> {
             self.r.asm.v(row, masked, masked, Rm::Broadcast(limit));
             return [masked; 2];
         }
-        let source = self.r.vector(amount, 0);
-        let upper = self.r.fresh();
-        self.r.asm.upper(upper, source);
-        self.r.asm.v1(op::VPMOVZXDQ, masked, source);
-        self.r.asm.v1(op::VPMOVZXDQ, upper, upper);
-        for amounts in [masked, upper] {
+        let halves = self.low_halves(amount);
+        for amounts in halves {
             self.r.asm.v(op::VPANDQ, amounts, amounts, Rm::Broadcast(limit));
         }
-        [masked, upper]
+        halves
+    }
+
+    /// Rotations of 64 bits right; the instruction takes amounts modulo the width.
+    pub(super) fn rotate_lanes(&mut self, value: Value, node: &Node) {
+        let [source, amount, _] = node.args;
+        let amounts = self.low_halves(amount);
+        for (half, amount) in amounts.into_iter().enumerate() {
+            let (source, result) = (self.r.vector(source, half), self.r.fresh());
+            self.r.asm.v(op::VPRORVQ, result, source, amount);
+            self.r.define(value, half, result);
+        }
     }
 
     /// Of several NaNs the first factor's is the result, then the second's, then the addend's: so both forms have it
