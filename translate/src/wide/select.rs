@@ -3,7 +3,7 @@
 use super::asm::{Evex, Gpr, K, MaskOp, Mem, Rm, ShiftBy, Zmm, dwords, op};
 use super::registers::{COMPACTED, ENDS, Registers, Work};
 use super::schedule::{Event, Schedule};
-use super::tiles::Tile;
+use super::tiles::{MaskedOp, Tile};
 use crate::lane::{Fcc, Icc, Node, Op, Ty, Value};
 use gcnjit_rt::Row;
 
@@ -163,6 +163,13 @@ impl Chunk<'_> {
                     self.r.asm.shift(ShiftBy::rotate_right(node.ty == Ty::B64), result, source, by);
                     self.r.define(value, half, result);
                 }
+            }
+            Tile::Where(masked_op, plain, mask, other) => {
+                let row = if masked_op == MaskedOp::Add { op::VPADDD } else { op::VPSUBD };
+                let (mask, operand) = (self.r.mask(mask), self.r.operand(other, 0));
+                let result = self.overwritten(plain, 0, other, other);
+                self.r.asm.merge2(row, result, mask, result, operand);
+                self.r.define(value, 0, result);
             }
             Tile::Blend(mask, plain, call, args) => {
                 let node = Node { args, ..*self.r.demand.node(call) };
