@@ -113,15 +113,19 @@ impl Block {
         if shifts.iter().any(|shift| shift.op != Op::Inline) {
             return None;
         }
-        let [both, one] = if shifts[0].args[2] == Value::NONE { [shifts[1], shifts[0]] } else { shifts };
-        let [near, other, n] = both.args;
-        if one.args[0] != near || !self.is_rest_of_64(n, one.args[1]) {
+        let rows = shifts.map(|shift| shift.row_op());
+        let [of_both, of_one] = match rows {
+            [RowOp::shr64_lo, RowOp::shl64_lo] | [RowOp::shl64_hi, RowOp::shr64_hi] => shifts,
+            [RowOp::shl64_lo, RowOp::shr64_lo] | [RowOp::shr64_hi, RowOp::shl64_hi] => [shifts[1], shifts[0]],
+            _ => return None,
+        };
+        let ([near, other, n], [alone, rest, _]) = (of_both.args, of_one.args);
+        if alone != near || !self.is_rest_of_64(n, rest) {
             return None;
         }
-        let (rotated, half) = match (both.row_op(), one.row_op()) {
-            (RowOp::shr64_lo, RowOp::shl64_lo) => (self.rotated(near, other, n), Op::Lo),
-            (RowOp::shl64_hi, RowOp::shr64_hi) => (self.rotated(other, near, one.args[1]), Op::Hi),
-            _ => return None,
+        let (rotated, half) = match of_both.row_op() {
+            RowOp::shr64_lo => (self.rotated(near, other, n), Op::Lo),
+            _ => (self.rotated(other, near, rest), Op::Hi),
         };
         Some(self.op(half, Ty::B32, Fenv::Any, &[rotated], 0))
     }
@@ -234,6 +238,10 @@ mod tests {
             let (a, b) = if reversed { (left, right) } else { (right, left) };
             let halves = [block.or(a[0], b[0]), block.or(a[1], b[1])];
             let whole = block.pack(halves[0], halves[1]);
+            // Other halves of shifts stay what they are.
+            assert_eq!([a[0], a[1]].map(|half| block.or(half, half)), a);
+            let crossed = [block.or(a[0], b[1]), block.or(a[1], b[0])];
+            assert!(crossed.iter().all(|half| block.node(*half).op == Op::Or));
             let node = block.node(whole);
             node.op == Op::Inline && node.row_op() == RowOp::rotr64 && node.args[..2] == [pair, n]
         };
