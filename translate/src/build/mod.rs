@@ -48,8 +48,10 @@ use gcnjit_rt::wave::reg;
 use gcnjit_rt::{Mode, RegisterFile, Trap};
 use std::ops::{Deref, DerefMut};
 
-/// Lane operations after which a segment is cut at the next instruction: longer chains only add latency.
+/// Lane operations after which a segment is cut at the next instruction: longer chains only add latency. Integers have
+/// little of it, and what a segment leaves to the next one goes through memory.
 const LONG_SEGMENT: usize = 48;
+const LONG_INTEGER_SEGMENT: usize = 4 * LONG_SEGMENT;
 
 /// Nodes that an instruction mostly becomes, or fewer.
 const NODES: usize = 4;
@@ -73,6 +75,15 @@ pub fn superblock(guest: &GuestBlock, machine: Machine, mode: Mode) -> Result<Op
     b.instructions(guest)?;
     let is_known = b.assumed.is_some_and(|assumed| assumed.is_known);
     Ok(is_known.then_some(b.block))
+}
+
+/// The work on lanes in a segment.
+#[derive(Default)]
+struct Work {
+    /// Nodes that have been counted, from the block's first one on.
+    seen: usize,
+    lanes: usize,
+    has_floats: bool,
 }
 
 /// What a superblock takes EXEC to be.
@@ -108,7 +119,7 @@ pub struct Builder {
     watched: bool,
     indexing: index::Indexing,
     exec_changed: bool,
-    segment_start: usize,
+    work: Work,
     /// Of superblocks.
     assumed: Option<Assumed>,
 }
@@ -143,7 +154,7 @@ impl Builder {
             watched: false,
             indexing: index::Indexing::new(mode, target.generation()),
             exec_changed: false,
-            segment_start: 0,
+            work: Work::default(),
             assumed: None,
         }
     }
@@ -199,8 +210,8 @@ impl Builder {
         {
             self.assume(exec);
         }
-        let long = self.segment_start + LONG_SEGMENT <= self.block.nodes.len() && self.lane_work() >= LONG_SEGMENT;
-        if std::mem::take(&mut self.exec_changed) || long {
+        let is_long = self.is_long();
+        if std::mem::take(&mut self.exec_changed) || is_long {
             let exec = self.exec();
             self.cut(exec);
         }
@@ -221,8 +232,15 @@ impl Builder {
         self.restore_exec(before);
     }
 
-    fn lane_work(&self) -> usize {
-        self.block.nodes[self.segment_start..].iter().filter(|node| node.shape == Shape::Lane).count()
+    /// Whether the segment has enough work on lanes.
+    fn is_long(&mut self) -> bool {
+        let Work { seen, lanes, has_floats } = &mut self.work;
+        for node in self.block.nodes[*seen..].iter().filter(|node| node.shape == Shape::Lane) {
+            *lanes += 1;
+            *has_floats |= node.fenv != Fenv::Any;
+        }
+        *seen = self.block.nodes.len();
+        *lanes >= if *has_floats { LONG_SEGMENT } else { LONG_INTEGER_SEGMENT }
     }
 
     /// Ends the segment: vector registers go to the register file, later work begins anew.
@@ -230,7 +248,11 @@ impl Builder {
         self.flush_vgprs();
         self.block.effect(Op::Cut, [exec, Value::NONE, Value::NONE], 0);
         self.block.forget_lanes();
-        self.segment_start = self.block.nodes.len();
+        self.begin_segment();
+    }
+
+    fn begin_segment(&mut self) {
+        self.work = Work { seen: self.block.nodes.len(), ..Work::default() };
     }
 
     /// Brings the register file up to date.
@@ -256,7 +278,7 @@ impl Builder {
         self.block.effect(Op::Access, [Value::NONE; 3], index);
         self.forget(vgprs, sgprs);
         self.block.forget_lanes();
-        self.segment_start = self.block.nodes.len();
+        self.begin_segment();
         Ok(())
     }
 

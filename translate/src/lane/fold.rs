@@ -46,7 +46,7 @@ impl Block {
             Op::Lo if first.op == Op::Pack => Some(first.args[0]),
             Op::Hi if first.op == Op::Pack => Some(first.args[1]),
             Op::Lo if first.op == Op::SExt => Some(first.args[0]),
-            Op::Lo if first.shape == Shape::Lane => self.low_half(&first),
+            Op::Lo | Op::Hi if first.shape == Shape::Lane => self.half(op, &first),
             Op::Pack => self.repacked(args[0], args[1]),
             Op::Spread if first.op == Op::Bits => Some(first.args[0]),
             Op::Spread if first.op == Op::Const && (first.imm == 0 || first.imm == u64::MAX) => {
@@ -62,20 +62,13 @@ impl Block {
             Op::Select if args[1] == args[2] => Some(args[1]),
             Op::Select if first.op == Op::Const => Some(args[if first.imm != 0 { 1 } else { 2 }]),
             Op::Select if ty == Ty::B1 => self.boolean_select(args),
-            Op::Shl if ty == Ty::B64 && first.op == Op::Pack && first.shape == Shape::Lane => self.narrow_shl(args),
+            Op::Shl | Op::Shr | Op::Sar if first.op == Op::Pack && first.shape == Shape::Lane => {
+                self.shift_pair(op, args)
+            }
+            Op::Icmp(cc) if first.ty == Ty::B64 => self.compare_pairs(cc, args),
+            Op::Or if ty == Ty::B32 => self.rotated_half(args),
             _ => None,
         }
-    }
-
-    /// The low half of sums and products of lanes is made of low halves.
-    fn low_half(&mut self, node: &Node) -> Option<Value> {
-        let [a, b, _] = node.args;
-        let (op, args) = match node.op {
-            Op::Add | Op::Sub => (node.op, [self.lo(a), self.lo(b)]),
-            Op::MulWide => (Op::Mul, [a, b]),
-            _ => return None,
-        };
-        Some(self.op(op, Ty::B32, Fenv::Any, &args, 0))
     }
 
     /// Selecting between constants of B1 is the condition itself, or its negation.
@@ -88,15 +81,6 @@ impl Block {
             }
             _ => None,
         }
-    }
-
-    /// A pair shifted left by a constant below 32, by halves: cheaper than to interleave them for 64-bit shifts.
-    fn narrow_shl(&mut self, args: &[Value; 3]) -> Option<Value> {
-        let n = u32::try_from(self.as_const(args[1])? & 63).ok().filter(|n| (1..32).contains(n))?;
-        let [lo, hi, _] = self.node(args[0]).args;
-        let (up, carried) = (self.shl_by(hi, n), self.shr_by(lo, 32 - n));
-        let (lo, hi) = (self.shl_by(lo, n), self.or(up, carried));
-        Some(self.pack(lo, hi))
     }
 
     /// `Pack(Lo x, Hi x)` is x.
@@ -132,6 +116,7 @@ impl Block {
             Op::Or if right == Some(ones) => Some(b),
             Op::And | Op::Or if a == b => Some(a),
             Op::Xor | Op::Sub if a == b => Some(self.constant(ty, 0)),
+            Op::Icmp(Icc::Ult) if right == Some(0) => Some(self.constant(ty, 0)),
             _ => None,
         }
     }

@@ -7,6 +7,7 @@
 //! effects that leave the block (accesses may fault) the register file need not be current.
 
 pub mod fold;
+mod pairs;
 pub mod print;
 mod table;
 

@@ -18,10 +18,16 @@ pub fn ffbl_b32(x: u32) -> u32 {
     if x == 0 { u32::MAX } else { x.trailing_zeros() }
 }
 
+/// 64 bits of two halves.
+#[inline(always)]
+pub fn pair(lo: u32, hi: u32) -> u64 {
+    u64::from(hi) << 32 | u64::from(lo)
+}
+
 /// v_perm_b32: each byte of the selector picks a byte of `hi:lo`, a sign, or a constant.
 #[inline(always)]
 pub fn perm(hi: u32, lo: u32, selector: u32) -> u32 {
-    let source = u64::from(hi) << 32 | u64::from(lo);
+    let source = pair(lo, hi);
     let mut result = 0;
     for i in 0..4 {
         let select = selector >> (8 * i) & 0xff;

@@ -119,7 +119,12 @@ row_calls! {
     bits  shl64: u64 = (a: u64, n: u32), _imm => a << (n & 63);
     bits  shr64: u64 = (a: u64, n: u32), _imm => a >> (n & 63);
     bits  sar64: u64 = (a: u64, n: u32), _imm => ((a as i64) >> (n & 63)) as u64;
-    bits  align: u32 = (hi: u32, lo: u32, n: u32), _imm => ((u64::from(hi) << 32 | u64::from(lo)) >> (n & 31)) as u32;
+    bits  shl64_lo: u32 = (lo: u32, n: u32), _imm => (u64::from(lo) << (n & 63)) as u32;
+    bits  shl64_hi: u32 = (hi: u32, lo: u32, n: u32), _imm => (pair(lo, hi) << (n & 63) >> 32) as u32;
+    bits  shr64_lo: u32 = (lo: u32, hi: u32, n: u32), _imm => (pair(lo, hi) >> (n & 63)) as u32;
+    bits  shr64_hi: u32 = (hi: u32, n: u32), _imm => (pair(0, hi) >> (n & 63) >> 32) as u32;
+    bits  rotr64: u64 = (a: u64, n: u32), _imm => a.rotate_right(n);
+    bits  align: u32 = (hi: u32, lo: u32, n: u32), _imm => (pair(lo, hi) >> (n & 31)) as u32;
     bits  popcnt: u32 = (a: u32), _imm => a.count_ones();
     bits  popcnt64: u32 = (a: u64), _imm => a.count_ones();
     bits  bitrev: u32 = (a: u32), _imm => a.reverse_bits();

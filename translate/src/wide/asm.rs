@@ -194,6 +194,11 @@ impl Asm {
         self.evex(op, result.0, 0, source.into(), mask, false, None);
     }
 
+    /// An instruction on two vectors that keeps the result's lanes outside of the mask.
+    pub fn merge2(&mut self, op: Evex, result: Zmm, mask: K, first: Zmm, second: impl Into<Rm>) {
+        self.evex(op, result.0, first.0, second.into(), mask, false, None);
+    }
+
     /// An instruction on one vector that clears lanes outside of the mask.
     pub fn clear(&mut self, op: Evex, result: Zmm, mask: K, source: impl Into<Rm>) {
         self.evex(op, result.0, 0, source.into(), mask, true, None);

@@ -6,37 +6,59 @@ use super::select::Chunk;
 use crate::lane::{Node, Op, Ty, Value};
 
 impl Chunk<'_> {
-    /// Products of even and of odd lanes, then their upper halves in turn.
+    /// The upper halves of products of even and of odd lanes in turn.
     pub(super) fn multiply_high(&mut self, value: Value, node: &Node) {
         let row = if node.op == Op::MulHiS { op::VPMULDQ } else { op::VPMULUDQ };
-        let (a, b) = (self.r.vector(node.args[0], 0), self.r.vector(node.args[1], 0));
-        let (even, odd, other) = (self.r.fresh(), self.r.fresh(), self.r.fresh());
-        self.r.asm.v(row, even, a, b);
-        self.r.asm.shift(ShiftBy::right(true), odd, a, 32);
-        self.r.asm.shift(ShiftBy::right(true), other, b, 32);
-        self.r.asm.v(row, odd, odd, other);
-        let order = self.table(|i| i / 2 * 2 + 1 + i % 2 * 16);
-        self.r.asm.v(op::VPERMT2D, even, order, odd);
-        self.r.define(value, 0, even);
+        let [even, odd] = self.products(row, node);
+        let result = self.pick(|i| i / 2 * 2 + 1 + i % 2 * 16, even, odd);
+        self.r.define(value, 0, result);
     }
 
+    /// The products of even and of odd lanes in turn.
     pub(super) fn multiply_wide(&mut self, value: Value, node: &Node) {
-        let [mut a, mut b, _] = node.args;
-        if self.r.is_uniform(a) {
-            (a, b) = (b, a);
-        }
-        let first = self.quadwords(op::VPMOVZXDQ, a);
-        let second = if self.r.is_uniform(b) {
-            let all = self.r.vector(b, 0);
-            [all; 2]
-        } else {
-            self.quadwords(op::VPMOVZXDQ, b)
-        };
+        let [even, odd] = self.products(op::VPMULUDQ, node);
         for half in 0..2 {
-            let result = first[half];
-            self.r.asm.v(op::VPMULUDQ, result, first[half], second[half]);
-            self.r.define(value, half, result);
+            let quadword = |i: u32| 8 * half + i / 2;
+            let result = self.pick(|i| quadword(i) / 2 * 2 + i % 2 + quadword(i) % 2 * 16, even, odd);
+            self.r.define(value, half as usize, result);
         }
+    }
+
+    /// Products of even lanes and of odd ones, as quadwords.
+    fn products(&mut self, row: Evex, node: &Node) -> [Zmm; 2] {
+        let [a, b, _] = node.args;
+        let (even, odd) = (self.r.fresh(), self.r.fresh());
+        let factors = [a, b].map(|factor| self.r.vector(factor, 0));
+        self.r.asm.v(row, even, factors[0], factors[1]);
+        let [first, second] = [0, 1].map(|i| self.odd_lanes([a, b][i], factors[i]));
+        self.r.asm.v(row, odd, first, second);
+        [even, odd]
+    }
+
+    /// A value's odd lanes where the even ones were.
+    fn odd_lanes(&mut self, value: Value, vector: Zmm) -> Zmm {
+        if self.r.is_uniform(value) {
+            return vector;
+        }
+        let odd = self.r.fresh();
+        self.r.asm.shift(ShiftBy::right(true), odd, vector, 32);
+        odd
+    }
+
+    /// Dwords of two registers, those of the second from number 16 on.
+    fn pick(&mut self, order: impl Fn(u32) -> u32, first: Zmm, second: impl Into<Rm>) -> Zmm {
+        let result = self.table(order);
+        self.r.asm.v(op::VPERMI2D, result, first, second);
+        result
+    }
+
+    /// Sixteen dwords as the low halves of quadwords in two registers, whose upper halves are anything.
+    pub(super) fn low_halves(&mut self, source: Value) -> [Zmm; 2] {
+        [0, 1].map(|half| {
+            let (result, source) = (self.table(|i| 8 * half + i / 2), self.r.operand(source, 0));
+            self.r.asm.v(op::VPERMD, result, result, source);
+            result
+        })
     }
 
     /// Sixteen dwords converted to two registers of quadwords.
@@ -52,10 +74,8 @@ impl Chunk<'_> {
     /// One dword of each quadword.
     pub(super) fn halve(&mut self, value: Value, node: &Node) {
         let odd = u32::from(node.op == Op::Hi);
-        let result = self.r.copy(node.args[0], 0);
-        let upper = self.r.vector(node.args[0], 1);
-        let order = self.table(|i| 2 * i + odd);
-        self.r.asm.v(op::VPERMT2D, result, order, upper);
+        let (lower, upper) = (self.r.vector(node.args[0], 0), self.r.operand(node.args[0], 1));
+        let result = self.pick(|i| 2 * i + odd, lower, upper);
         self.r.define(value, 0, result);
     }
 
@@ -65,12 +85,11 @@ impl Chunk<'_> {
             let both = self.quadwords(op::VPMOVZXDQ, low);
             return both.into_iter().enumerate().for_each(|(half, register)| self.r.define(value, half, register));
         }
-        let high = self.r.vector(high, 0);
+        let low = self.r.vector(low, 0);
         for half in 0..2 {
-            let result = self.r.copy(low, 0);
-            let order = self.table(|i| 8 * half as u32 + i / 2 + i % 2 * 16);
-            self.r.asm.v(op::VPERMT2D, result, order, high);
-            self.r.define(value, half, result);
+            let high = self.r.operand(high, 0);
+            let result = self.pick(|i| 8 * half + i / 2 + i % 2 * 16, low, high);
+            self.r.define(value, half as usize, result);
         }
     }
 

@@ -7,7 +7,7 @@ use super::asm::{Evex, Mem, Rm, ShiftBy, Zmm, op};
 use super::rare::has_usual_case;
 use super::select::Chunk;
 use crate::fenv;
-use crate::lane::{Fenv, Node, Value};
+use crate::lane::{Fenv, Node, Op, Value};
 use crate::libcall::{RowOp, dpp_source};
 use gcnjit_rt::Mode;
 use std::sync::OnceLock;
@@ -16,9 +16,9 @@ use std::sync::OnceLock;
 pub fn fenv(op: RowOp, imm: u32, mode: Mode) -> Option<Fenv> {
     use RowOp::*;
     match op {
-        shl | shr | sar | shl64 | shr64 | sar64 | align | ffbh_u32 | ffbh_i32 | ffbl_b32 | bitrev | sad_u8 | perm => {
-            Some(Fenv::Any)
-        }
+        shl | shr | sar | shl64 | shr64 | sar64 | align => Some(Fenv::Any),
+        shl64_lo | shl64_hi | shr64_lo | shr64_hi | rotr64 => Some(Fenv::Any),
+        ffbh_u32 | ffbh_i32 | ffbl_b32 | bitrev | sad_u8 | perm => Some(Fenv::Any),
         // Lanes of a row are those of a chunk.
         dpp => is_in_rows(imm as u16).then_some(Fenv::Any),
         popcnt | mbcnt => counts_bits().then_some(Fenv::Any),
@@ -64,7 +64,12 @@ impl Chunk<'_> {
             shl | shl64 => return self.shift_lanes(value, node, op::VPSLLVD, op::VPSLLVQ),
             shr | shr64 => return self.shift_lanes(value, node, op::VPSRLVD, op::VPSRLVQ),
             sar | sar64 => return self.shift_lanes(value, node, op::VPSRAVD, op::VPSRAVQ),
+            rotr64 => return self.rotate_lanes(value, node),
             ldexp_f64 => return self.ldexp_f64(value, node),
+            shl64_lo => self.far_half(node, op::VPSLLVD),
+            shr64_hi => self.far_half(node, op::VPSRLVD),
+            shl64_hi => self.near_half(node, op::VPSLLVD, op::VPSRLVD),
+            shr64_lo => self.near_half(node, op::VPSRLVD, op::VPSLLVD),
             align => self.align(node),
             popcnt => self.unary(op::VPOPCNTD, node),
             mbcnt => self.mbcnt(node, imm),
@@ -140,6 +145,49 @@ impl Chunk<'_> {
         self.r.asm.v(op::VPSLLVD, high, high, amount);
         self.r.asm.v(op::VPORD, low, low, high);
         low
+    }
+
+    /// The half that bits leave when 64 bits are shifted by an amount modulo 64. Shifts by 32 and more give zero.
+    fn far_half(&mut self, node: &Node, row: Evex) -> Zmm {
+        let [half, amount, _] = node.args;
+        let (half, amount) = (self.r.vector(half, 0), self.amount64(amount));
+        let result = self.r.fresh();
+        self.r.asm.v(row, result, half, amount);
+        result
+    }
+
+    /// The half that bits come to from the other one. Of these there are those that an amount below 32 moves over, and
+    /// those that a greater one does: either shift gives zero where its amount, as an unsigned number, is 32 or more.
+    fn near_half(&mut self, node: &Node, row: Evex, back: Evex) -> Zmm {
+        const ANY_OF_THREE: u8 = 0xfe;
+        let [half, other, amount] = node.args;
+        let (half, other) = (self.r.vector(half, 0), self.r.vector(other, 0));
+        let (amount, width) = (self.amount64(amount), self.one(32));
+        let (result, far, rest) = (self.r.fresh(), self.r.fresh(), self.r.fresh());
+        self.r.asm.v(row, result, half, amount);
+        self.r.asm.v1(op::VPBROADCASTD, rest, width);
+        self.r.asm.v(op::VPSUBD, far, amount, rest);
+        self.r.asm.v(op::VPSUBD, rest, rest, amount);
+        self.r.asm.v(row, far, other, far);
+        self.r.asm.v(back, rest, other, rest);
+        self.r.asm.vi(op::VPTERNLOGD, result, far, rest, ANY_OF_THREE);
+        result
+    }
+
+    /// An amount modulo 64.
+    fn amount64(&mut self, amount: Value) -> Zmm {
+        if self.is_below_64(amount) {
+            return self.r.vector(amount, 0);
+        }
+        let (masked, limit) = (self.r.copy(amount, 0), self.all(63));
+        self.r.asm.v(op::VPANDD, masked, masked, limit);
+        masked
+    }
+
+    fn is_below_64(&self, amount: Value) -> bool {
+        let block = self.r.demand.block;
+        let node = block.node(amount);
+        node.op == Op::And && node.args().any(|arg| block.as_const(arg).is_some_and(|mask| mask < 64))
     }
 
     /// Ones below the lane. Shifts by 32 and more give zero, so the ones below come out right for either half.

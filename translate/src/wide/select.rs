@@ -3,7 +3,7 @@
 use super::asm::{Evex, Gpr, K, MaskOp, Mem, Rm, ShiftBy, Zmm, dwords, op};
 use super::registers::{COMPACTED, ENDS, Registers, Work};
 use super::schedule::{Event, Schedule};
-use super::tiles::Tile;
+use super::tiles::{MaskedOp, Tile};
 use crate::lane::{Fcc, Icc, Node, Op, Ty, Value};
 use gcnjit_rt::Row;
 
@@ -163,6 +163,13 @@ impl Chunk<'_> {
                     self.r.asm.shift(ShiftBy::rotate_right(node.ty == Ty::B64), result, source, by);
                     self.r.define(value, half, result);
                 }
+            }
+            Tile::Where(masked_op, plain, mask, other) => {
+                let row = if masked_op == MaskedOp::Add { op::VPADDD } else { op::VPSUBD };
+                let (mask, operand) = (self.r.mask(mask), self.r.operand(other, 0));
+                let result = self.overwritten(plain, 0, other, other);
+                self.r.asm.merge2(row, result, mask, result, operand);
+                self.r.define(value, 0, result);
             }
             Tile::Blend(mask, plain, call, args) => {
                 let node = Node { args, ..*self.r.demand.node(call) };
@@ -333,15 +340,22 @@ impl Chunk<'_> {
             self.r.asm.v(row, masked, masked, Rm::Broadcast(limit));
             return [masked; 2];
         }
-        let source = self.r.vector(amount, 0);
-        let upper = self.r.fresh();
-        self.r.asm.upper(upper, source);
-        self.r.asm.v1(op::VPMOVZXDQ, masked, source);
-        self.r.asm.v1(op::VPMOVZXDQ, upper, upper);
-        for amounts in [masked, upper] {
+        let halves = self.low_halves(amount);
+        for amounts in halves {
             self.r.asm.v(op::VPANDQ, amounts, amounts, Rm::Broadcast(limit));
         }
-        [masked, upper]
+        halves
+    }
+
+    /// Rotations of 64 bits right; the instruction takes amounts modulo the width.
+    pub(super) fn rotate_lanes(&mut self, value: Value, node: &Node) {
+        let [source, amount, _] = node.args;
+        let amounts = self.low_halves(amount);
+        for (half, amount) in amounts.into_iter().enumerate() {
+            let (source, result) = (self.r.vector(source, half), self.r.fresh());
+            self.r.asm.v(op::VPRORVQ, result, source, amount);
+            self.r.define(value, half, result);
+        }
     }
 
     /// Of several NaNs the first factor's is the result, then the second's, then the addend's: so both forms have it

@@ -63,6 +63,7 @@ fn operands() {
         asm.v(op::VADDPS, Zmm(1), Zmm(2), Rm::Broadcast(Mem::At(Gpr::Rdx, 0x7c)));
         asm.blend(op::VPBLENDMQ, Zmm(20), K(3), Zmm(21), Zmm(22));
         asm.merge(op::VPBROADCASTD, Zmm(20), K(1), Rm::Mem(Mem::At(Gpr::Rcx, 4)));
+        asm.merge2(op::VPADDD, Zmm(20), K(1), Zmm(9), Rm::Broadcast(Mem::At(Gpr::Rcx, 4)));
         asm.clear(op::VMOVDQA32, Zmm(20), K(7), Zmm(8));
         asm.compare(op::VPCMPUD, K(5), Zmm(30), Zmm(8), 1);
         asm.compare(op::VCMPPD, K(5), Zmm(30), Zmm(8), 0x12);
@@ -85,6 +86,7 @@ fn operands() {
         "vaddps zmm1,zmm2,[rdx+7Ch]{1to16}",
         "vpblendmq zmm20{k3},zmm21,zmm22",
         "vpbroadcastd zmm20{k1},[rcx+4]",
+        "vpaddd zmm20{k1},zmm9,[rcx+4]{1to16}",
         "vmovdqa32 zmm20{k7}{z},zmm8",
         "vpcmpltud k5,zmm30,zmm8",
         "vcmple_oqpd k5,zmm30,zmm8",

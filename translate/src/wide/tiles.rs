@@ -1,4 +1,5 @@
-//! Trees of operations that are one instruction: rotations by a constant, and bitwise logic of two or three values.
+//! Trees of operations that are one instruction: rotations by a constant, bitwise logic of two or three values, and
+//! additions in lanes of a mask, as of carries.
 //!
 //! What only a tree uses is absorbed by it and never computed on its own.
 
@@ -14,8 +15,19 @@ pub enum Tile {
     /// A bit of the table for the values' bits: bit 4 × first + 2 × second + third. Where there are two values the last
     /// one is there twice.
     Logic([Value; 3], u8),
+    /// A value, plus or minus another one in lanes of a mask: these are last.
+    Where(MaskedOp, Value, Value, Value),
     /// A mask, a value, and a libcall of few lanes: what it returns in those of the mask, the value in others.
     Blend(Value, Value, Value, [Value; 3]),
+}
+
+/// What is done in lanes of a mask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MaskedOp {
+    /// An addition.
+    Add,
+    /// A subtraction.
+    Sub,
 }
 
 /// Tables of the three values themselves.
@@ -29,6 +41,7 @@ impl Tile {
             Tile::Rotate(value, _) => [value, NONE, NONE, NONE, NONE],
             Tile::Logic([a, b, c], _) if b == c => [a, b, NONE, NONE, NONE],
             Tile::Logic([a, b, c], _) => [a, b, c, NONE, NONE],
+            Tile::Where(_, plain, mask, other) => [plain, mask, other, NONE, NONE],
             Tile::Blend(mask, plain, _, [a, b, c]) => [mask, plain, a, b, c],
         }
     }
@@ -46,7 +59,8 @@ impl Tiles {
     /// through what does nothing.
     pub fn find(block: &Block, values: &[Value], roots: &[Value], resolve: impl Fn(Value) -> Value) -> Tiles {
         let mut finder = Finder { block, uses: HashMap::default(), resolve, found: Tiles::default() };
-        if !values.iter().any(|value| is_logic(block.node(*value)) || is_rare(block.node(*value))) {
+        let may_be_root = |node: &Node| is_logic(node) || is_rare(node) || masked_op(node).is_some();
+        if !values.iter().any(|value| may_be_root(block.node(*value))) {
             return finder.found;
         }
         for value in values {
@@ -86,6 +100,14 @@ fn is_logic(node: &Node) -> bool {
     matches!(node.op, Op::And | Op::Or | Op::Xor) && matches!(node.ty, Ty::B32 | Ty::B64) && node.shape == Shape::Lane
 }
 
+fn masked_op(node: &Node) -> Option<MaskedOp> {
+    match node.op {
+        Op::Add if node.ty == Ty::B32 => Some(MaskedOp::Add),
+        Op::Sub if node.ty == Ty::B32 => Some(MaskedOp::Sub),
+        _ => None,
+    }
+}
+
 /// Whether it is computed only where a mask has a lane.
 fn is_rare(node: &Node) -> bool {
     node.op == Op::Inline && node.row_op() == RowOp::div_fmas_f32
@@ -110,6 +132,9 @@ impl<R: Fn(Value) -> Value> Finder<'_, R> {
         if self.block.node(value).op == Op::Select {
             return self.blend(value);
         }
+        if let Some(op) = masked_op(self.block.node(value)) {
+            return self.masked(value, op);
+        }
         if !is_logic(self.block.node(value)) || self.found.absorbs(value) {
             return;
         }
@@ -132,6 +157,26 @@ impl<R: Fn(Value) -> Value> Finder<'_, R> {
             self.found.tiles.insert(value, Tile::Blend(mask, plain, call, args));
             self.found.absorbed.insert(call);
         }
+    }
+
+    /// Takes in a select of what is added or subtracted, or nothing.
+    fn masked(&mut self, value: Value, op: MaskedOp) {
+        let [first, second] = self.args(value);
+        let is_masked = |value: Value| {
+            let node = self.block.node(value);
+            let is_select = node.op == Op::Select && node.shape == Shape::Lane;
+            is_select
+                && self.block.as_const((self.resolve)(node.args[2])) == Some(0)
+                && self.uses.get(&value) == Some(&1)
+        };
+        let (plain, select) = match op {
+            _ if is_masked(second) => (first, second),
+            MaskedOp::Add if is_masked(first) => (second, first),
+            _ => return,
+        };
+        let [mask, other, _] = self.block.node(select).args.map(|arg| (self.resolve)(arg));
+        self.found.tiles.insert(value, Tile::Where(op, plain, mask, other));
+        self.found.absorbed.insert(select);
     }
 
     /// How far the value is its source rotated, if it is.
@@ -205,5 +250,35 @@ impl<R: Fn(Value) -> Value> Finder<'_, R> {
             Op::Or => a | b,
             _ => a ^ b,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MaskedOp, Tile, Tiles};
+    use crate::lane::{Block, Fenv, Node, Op, Shape, Ty, Value};
+
+    fn lane(block: &mut Block, imm: u64) -> Value {
+        let node = Node { op: Op::Vgpr, ty: Ty::B32, shape: Shape::Lane, fenv: Fenv::Any, args: [Value::NONE; 3], imm };
+        block.pure(node)
+    }
+
+    #[test]
+    fn carries_that_nothing_else_needs_are_added_under_their_mask() {
+        let mut block = Block::new(0);
+        let [a, b] = [0, 1].map(|register| lane(&mut block, register));
+        let mask = block.ult(a, b);
+        let (carry, one) = (block.b1_to_b32(mask), block.b32(1));
+        let (sum, reversed, difference) = (block.add(a, carry), block.add(carry, a), block.sub(a, carry));
+        let backwards = block.sub(carry, a);
+        let find = |values: &[Value]| Tiles::find(&block, &[&[mask, carry], values].concat(), values, |value| value);
+        let tile = |value: Value| find(&[value]).get(value).copied();
+        assert_eq!(tile(sum), Some(Tile::Where(MaskedOp::Add, a, mask, one)));
+        assert_eq!(tile(reversed), tile(sum));
+        assert_eq!(tile(difference), Some(Tile::Where(MaskedOp::Sub, a, mask, one)));
+        assert_eq!(tile(backwards), None);
+        assert!(find(&[sum]).absorbs(carry));
+        let both = find(&[sum, difference]);
+        assert!(both.get(sum).is_none() && both.get(difference).is_none() && !both.absorbs(carry));
     }
 }

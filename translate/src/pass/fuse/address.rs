@@ -130,7 +130,7 @@ impl Finder<'_> {
             [] => term(Upper::Zero),
             [one] if self.is_sign(one, low) => term(Upper::Sign),
             [one] => self
-                .whole(low, one)
+                .product(low, one)
                 .or_else(|| self.shifted(low, one))
                 .or_else(|| self.sum(low, high))
                 .or_else(|| term(Upper::Half(one))),
@@ -211,6 +211,9 @@ impl Finder<'_> {
             Op::Or if leaves(a) => self.value(inner, upper(b)?),
             Op::Or if leaves(b) => self.value(inner, upper(a)?),
             _ if leaves(high) => vec![Term { low: inner, upper: Upper::Zero, scale: 1 }],
+            Op::Sar if self.node(high).args[0] == inner && self.amount(high, Op::Sar, b) == Some(32 - by) => {
+                vec![Term { low: inner, upper: Upper::Sign, scale: 1 }]
+            }
             _ => return None,
         };
         scaled(terms, by)
@@ -223,43 +226,14 @@ impl Finder<'_> {
         u32::try_from(by).ok().filter(|by| (1..u32::BITS).contains(by))
     }
 
-    /// The halves of one value.
-    fn whole(&self, low: Value, high: Value) -> Option<Vec<Term>> {
-        let [of, ..] = self.node(high).args;
-        if self.node(high).op == Op::Hi && self.is_low(low, of) { self.wide(of) } else { None }
-    }
-
-    /// Whether a B32 is the low half of a B64, as [`Block::op`] makes it.
-    fn is_low(&self, low: Value, of: Value) -> bool {
-        let (half, whole) = (self.node(low), self.node(of));
-        let ([x, y, _], [a, b, _]) = (half.args, whole.args);
-        self.look().is_some()
-            && match whole.op {
-                Op::Pack | Op::SExt => low == a,
-                Op::MulWide => half.op == Op::Mul && ([x, y] == [a, b] || [y, x] == [a, b]),
-                Op::Add if half.op == Op::Add => {
-                    self.is_low(x, a) && self.is_low(y, b) || self.is_low(y, a) && self.is_low(x, b)
-                }
-                _ => half.op == Op::Lo && x == of,
-            }
-    }
-
-    /// The terms of a B64.
-    fn wide(&self, value: Value) -> Option<Vec<Term>> {
-        self.look()?;
-        let node = self.node(value);
-        let [a, b, _] = node.args;
-        match node.op {
-            Op::Pack => Some(self.value(a, b)),
-            Op::SExt => Some(vec![Term { low: a, upper: Upper::Sign, scale: 1 }]),
-            Op::Add => Some([self.wide(a)?, self.wide(b)?].concat()),
-            Op::Shl => scaled(self.wide(a)?, u32::try_from(self.block.as_const(b)?).ok()?),
-            Op::MulWide => {
-                let (low, factor) = self.block.as_const(b).map_or((b, self.block.as_const(a)), |of| (a, Some(of)));
-                Some(vec![Term { low, upper: Upper::Zero, scale: factor? as u32 }])
-            }
-            _ => None,
-        }
+    /// A product with a constant.
+    fn product(&self, low: Value, high: Value) -> Option<Vec<Term>> {
+        let [lower, upper] = [low, high].map(|half| self.node(half));
+        let ([a, b, _], [c, d, _]) = (lower.args, upper.args);
+        let is_one = (lower.op, upper.op) == (Op::Mul, Op::MulHiU) && ([a, b] == [c, d] || [b, a] == [c, d]);
+        let factor = |factor, low| Some(Term { low, upper: Upper::Zero, scale: self.block.as_const(factor)? as u32 });
+        let term = if is_one { factor(b, a).or_else(|| factor(a, b)) } else { None };
+        term.map(|term| vec![term])
     }
 
     /// The halves of a term that is the same in all lanes, if it need not be multiplied.
@@ -349,7 +323,12 @@ mod tests {
                     self.pairs += 1;
                     [(); 2].map(|()| self.register(false))
                 }
-                4 | 5 => {
+                4 => {
+                    let (of, by) = (self.register(false), 1 + self.numbers.below(4));
+                    let [by, less] = [by, 32 - by].map(|by| self.number(by));
+                    [self.op(Op::Shl, &[of, by]), self.op(Op::Sar, &[of, less])]
+                }
+                5 => {
                     let (of, by) = (self.value(depth - 1), 1 + self.numbers.below(4));
                     let [by, less] = [by, 32 - by].map(|by| self.number(by));
                     let low = self.op(Op::Shl, &[of[0], by]);
@@ -388,6 +367,7 @@ mod tests {
                 Op::Shr => a >> b,
                 Op::Sar => (a as i32 >> b) as u64,
                 Op::Mul | Op::MulWide => a.wrapping_mul(b),
+                Op::MulHiU => a * b >> 32,
                 Op::Pack => a | b << 32,
                 Op::Lo => a,
                 Op::Hi => a >> 32,
