@@ -25,6 +25,7 @@ pub fn json(stats: &JitStats) -> Value {
     json!({
         "units": stats.translated,
         "compacted": stats.compacted,
+        "superblocks": stats.superblocks,
         "baseline": stats.baseline,
         "blocks": stats.blocks,
         "instructions": stats.instructions,
@@ -50,9 +51,11 @@ pub fn text(stats: &JitStats) -> String {
     let mut line = |name: &str, value: String| {
         let _ = writeln!(text, "  {name:<9} {value}");
     };
-    let JitStats { translated, compacted, baseline, blocks, instructions, .. } = stats;
+    let JitStats { translated, compacted, superblocks, baseline, blocks, instructions, .. } = stats;
     line("units", format!("{translated} of {blocks} blocks, {instructions} instructions"));
-    line("of these", format!("{compacted} for few lanes, {baseline} by the baseline compiler"));
+    let kinds =
+        format!("{compacted} for few lanes, {superblocks} with a superblock, {baseline} by the baseline compiler");
+    line("of these", kinds);
     line("segments", format!("{} as {} loops", stats.counts.segments, stats.counts.versions));
     let calls = stats.counts.libcalls.iter().map(|(name, count)| format!("{name} {count}"));
     line("libcalls", calls.collect::<Vec<_>>().join(", "));

@@ -93,7 +93,8 @@ impl Page<'_> {
     fn lane(&mut self, planned: &Planned) {
         let Planned { block, plan, parts, .. } = planned;
         let (name, count) = (self.program.name(block.pc), block.instructions);
-        self.line(format_args!("block {name}: {count} instructions, {} steps", plan.steps.len()));
+        let kind = if planned.superblock.is_some() { "superblock" } else { "block" };
+        self.line(format_args!("{kind} {name}: {count} instructions, {} steps", plan.steps.len()));
         for (rank, step) in plan.steps.iter().enumerate() {
             self.line(format_args!("  step {rank}: {}", describe(step)));
         }

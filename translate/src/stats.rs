@@ -60,6 +60,8 @@ pub struct JitStats {
     pub translated: usize,
     /// Those that are loops in compacted form, for few lanes.
     pub compacted: usize,
+    /// Those with a superblock.
+    pub superblocks: usize,
     /// Those whose function the baseline compiler has made.
     pub baseline: usize,
     /// Guest blocks in them.
@@ -88,8 +90,10 @@ impl JitStats {
         self.translated += 1;
         self.baseline += usize::from(unit.is_baseline());
         self.compacted += usize::from(unit.compaction.is_some());
-        self.blocks += unit.blocks.len();
-        self.instructions += unit.blocks.iter().map(|planned| planned.block.instructions as usize).sum::<usize>();
+        let plain = unit.blocks.iter().filter(|planned| planned.superblock.is_none());
+        self.superblocks += unit.blocks.len() - plain.clone().count();
+        self.blocks += plain.clone().count();
+        self.instructions += plain.map(|planned| planned.block.instructions as usize).sum::<usize>();
         self.translated_bytes += unit.code_bytes();
         self.counts += &unit.counts;
         self.stages += unit.stages;

@@ -25,8 +25,10 @@ use std::time::{Duration, Instant};
 
 /// How long the calling thread works alone. Waking helpers and waiting for them takes about as long.
 const PATIENCE: Duration = Duration::from_micros(50);
-/// The same if a helper is near.
+/// The same if a helper is near, or if the grid will take long, by what its first work-groups took.
 const LITTLE_PATIENCE: Duration = Duration::from_micros(5);
+/// How long a grid takes that is worth to call helpers at once.
+const LONG: Duration = Duration::from_micros(200);
 /// The longest slice that there is, so that nothing overflows that is counted.
 pub(super) const LONGEST_SLICE: u64 = 1 << 40;
 /// How many rounds without a yield pass between looks at the clock.
@@ -79,6 +81,8 @@ pub(super) struct Stopping;
 pub(super) struct Caller<'a> {
     pub(super) help: &'a Help<'a>,
     pub(super) since: Instant,
+    /// Work-groups of the grid.
+    pub(super) groups: u64,
 }
 
 /// What a thread keeps between work-groups.
@@ -287,9 +291,12 @@ impl<'a, E: Engine> Job<'a, E> {
     }
 
     fn call_help_in_time(&self, thread: &mut Thread<'_>) {
+        let begun = thread.tally.stats.groups + 1;
         let is_time = |caller: &mut Caller<'_>| {
-            let patience = if caller.help.is_near() { LITTLE_PATIENCE } else { PATIENCE };
-            caller.since.elapsed() > patience
+            let elapsed = caller.since.elapsed();
+            let expected = elapsed.as_secs_f64() / begun as f64 * caller.groups as f64;
+            let is_long = caller.help.is_near() || expected > LONG.as_secs_f64();
+            elapsed > if is_long { LITTLE_PATIENCE } else { PATIENCE }
         };
         let Some(caller) = thread.caller.take_if(is_time) else { return };
         if let Err(error) = caller.help.call() {

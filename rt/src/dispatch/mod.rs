@@ -141,7 +141,7 @@ pub fn dispatch<E: Engine>(
     };
     let since = Instant::now();
     hardware.pool.with_help(threads - 1, &|_| job.work(None), |help| {
-        job.work((threads > 1).then_some(Caller { help, since }));
+        job.work((threads > 1).then_some(Caller { help, since, groups }));
     });
     for group in job.queue.end() {
         group.waves.withdraw(&hardware.gds);

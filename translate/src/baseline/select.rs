@@ -22,6 +22,12 @@ impl Emitter<'_> {
             (InstructionData::Store { opcode: Opcode::Store, args: [value, base], offset, .. }, _) => {
                 self.store(value, base, offset.into())
             }
+            (InstructionData::Store { opcode: Opcode::Istore8, args: [value, base], offset, .. }, _) => {
+                let to = Mem::At(self.register(base, Gpr::Rax)?, offset.into());
+                let from = self.register(value, Gpr::Rcx)?;
+                self.out.store8(to, from);
+                Some(())
+            }
             (InstructionData::CallIndirect { .. }, _) => {
                 self.call(inst)?;
                 if let Some(result) = result.filter(|result| self.values.is_read(*result)) {
@@ -130,13 +136,13 @@ impl Emitter<'_> {
             self.out.load_vector(self.xmm(result)?, from);
             return Some(());
         }
-        let wide = match (opcode, ty) {
-            (Opcode::Load, I64) => true,
-            (Opcode::Load, I32) | (Opcode::Uload32, _) => false,
-            _ => return None,
-        };
         let to = self.target(result);
-        self.out.load(wide, to, from);
+        match (opcode, ty) {
+            (Opcode::Load, I64) => self.out.load(true, to, from),
+            (Opcode::Load, I32) | (Opcode::Uload32, _) => self.out.load(false, to, from),
+            (Opcode::Uload8, _) => self.out.zero_extend8(to, from),
+            _ => return None,
+        }
         self.finish(result, to);
         Some(())
     }

@@ -297,6 +297,25 @@ fn memory_is_read_before_something_else_is_written_there() {
 }
 
 #[test]
+fn bytes_in_memory() {
+    check("bytes", &words(12), 0, |fb, [from, to, _]| {
+        for word in 0..64 {
+            let value = read(fb, I64, from, word);
+            write(fb, value, to, word);
+        }
+        // More of them than there are registers.
+        let bytes: Vec<Value> =
+            (0..20).map(|i| fb.ins().uload8([I32, I64][i as usize % 2], flags(), from, 3 * i)).collect();
+        for (i, byte) in (0..).zip(bytes) {
+            let more = fb.ins().iadd_imm_s(byte, 250);
+            fb.ins().istore8(flags(), more, to, 7 * i);
+            fb.ins().istore8(flags(), byte, to, 7 * i + 3);
+        }
+        leave(fb);
+    });
+}
+
+#[test]
 fn arithmetic_on_memory() {
     for (opcode, ty) in BINARY.into_iter().flat_map(|opcode| [(opcode, I32), (opcode, I64)]) {
         if !has(opcode, ty) {

@@ -175,6 +175,11 @@ impl Encoder {
         self.indexed_op(false, if bytes == 2 { 0x89 } else { 0x88 }, from, [base, index], 0, 0);
     }
 
+    /// Stores the low byte of a register.
+    pub fn store8(&mut self, to: Mem, from: Gpr) {
+        self.byte_op(&[0x88], from as u8, to.into(), &[]);
+    }
+
     /// Stores a constant, sign-extended if it is to be wide.
     pub fn store_imm(&mut self, wide: bool, to: Mem, value: i32) {
         self.op(wide, &[0xc7], 0, to.into(), &value.to_le_bytes());

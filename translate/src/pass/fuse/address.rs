@@ -367,7 +367,7 @@ mod tests {
                 Op::Shr => a >> b,
                 Op::Sar => (a as i32 >> b) as u64,
                 Op::Mul | Op::MulWide => a.wrapping_mul(b),
-                Op::MulHiU => a * b >> 32,
+                Op::MulHiU => (a * b) >> 32,
                 Op::Pack => a | b << 32,
                 Op::Lo => a,
                 Op::Hi => a >> 32,
