@@ -121,6 +121,51 @@ fn whole_waves_and_others_are_changed_alike() {
     }
 }
 
+/// A wave changes what its V# says of the buffer's size, and begins once more: its registers are not those that the next one
+/// begins with, though it ends in the superblock.
+#[test]
+fn waves_that_come_back_to_the_entry_leave_nothing_to_others() {
+    let before = "
+        s_load_dword s8, s[0:1], 0x0
+        s_lshl_b32 s10, s4, 6
+        s_sub_u32 s9, s2, 0x1000
+        v_xor_b32_e32 v1, 1, v0
+        v_add_u32_e32 v1, s10, v1
+        s_waitcnt lgkmcnt(0)
+        v_cmp_gt_u32_e32 vcc, s9, v1
+        s_and_saveexec_b64 s[12:13], vcc
+        s_cbranch_execz other
+        v_lshlrev_b32_e32 v2, 2, v1
+        v_mov_b32_e32 v3, s1
+        v_add_co_u32_e32 v2, vcc, s0, v2
+        v_addc_co_u32_e32 v3, vcc, 0, v3, vcc
+        global_load_dword v5, v[2:3], off offset:64
+        s_waitcnt vmcnt(0)
+        v_add_u32_e32 v5, s8, v5
+        global_store_dword v[2:3], v5, off offset:64
+        s_endpgm
+    other:
+        s_mov_b64 exec, -1
+        s_addk_i32 s2, 1000
+        s_getpc_b64 s[6:7]";
+    let text = format!(
+        "{before}
+        s_sub_u32 s6, s6, {}
+        s_subb_u32 s7, s7, 0
+        s_setpc_b64 s[6:7]",
+        code(before).len()
+    );
+    let device = Device::with_threads(1).unwrap();
+    let kernel = kernel(&device, &text);
+    let data: Vec<u32> = (5..1029).collect();
+    let buffer = device.buffer_from(&data).unwrap();
+    let want = run(&kernel, &buffer, &data, 7, [64, 1], Engine::Interp);
+    assert!(want.1.is_ok() && want.0 != data);
+    for _ in 0..2 {
+        assert_eq!(run(&kernel, &buffer, &data, 7, [64, 1], Engine::Jit), want);
+    }
+}
+
 #[test]
 fn faults_name_the_first_bad_lane() {
     for (block, dwords) in [([64, 1], 64 * 5 + 17), ([256, 1], 1000), ([24, 1], 100), ([32, 4], 128 * 7 + 1)] {

@@ -106,8 +106,8 @@ pub trait Runner {
     /// See [`Engine::run`].
     fn run(&mut self, wave: &mut Wave) -> Result<Stop, Box<Trap>>;
 
-    /// Whether the wave that was run last has ended with all that [`Engine::read_first`] asks for as it was when it began:
-    /// another one may begin with that.
+    /// If the last run ended a wave that had just begun: whether all that [`Engine::read_first`] asks for is as it was then,
+    /// and another wave may begin with that.
     #[inline(always)]
     fn has_kept(&self) -> bool {
         false

@@ -168,7 +168,7 @@ struct Run<'a> {
     last: Option<Known>,
     /// The unit that was run last: the context has its sites.
     current: Option<Current>,
-    /// Whether the wave that was run last has ended as it began.
+    /// Whether the wave that was run last has ended as it began: in a superblock, and in nothing before.
     kept: bool,
 }
 
@@ -277,14 +277,16 @@ impl Runner for Run<'_> {
         let limit = wave.executed.saturating_add(self.slice);
         self.context.limit = limit;
         self.context.few_since = wave.executed;
+        let mut is_first = true;
         loop {
             let (unit, context, index) = self.entry(wave)?;
             let exit = unit.run(wave, context, index);
             // By comparisons, not through a table: nearly all come back for one of these.
-            self.kept = exit == Exit::Kept;
-            if exit == Exit::End || self.kept {
+            if exit == Exit::End || exit == Exit::Kept {
+                self.kept = is_first && exit == Exit::Kept;
                 return Ok(Stop::End);
             }
+            is_first = false;
             if exit == Exit::Barrier {
                 return Ok(Stop::Barrier);
             }
