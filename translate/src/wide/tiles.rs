@@ -164,10 +164,10 @@ impl<R: Fn(Value) -> Value> Finder<'_, R> {
         let [first, second] = self.args(value);
         let is_masked = |value: Value| {
             let node = self.block.node(value);
-            let is_select = node.op == Op::Select && node.shape == Shape::Lane;
-            is_select
+            // What is not computed here has no arguments to look at.
+            self.uses.get(&value) == Some(&1)
+                && node.op == Op::Select
                 && self.block.as_const((self.resolve)(node.args[2])) == Some(0)
-                && self.uses.get(&value) == Some(&1)
         };
         let (plain, select) = match op {
             _ if is_masked(second) => (first, second),
@@ -278,6 +278,11 @@ mod tests {
         assert_eq!(tile(difference), Some(Tile::Where(MaskedOp::Sub, a, mask, one)));
         assert_eq!(tile(backwards), None);
         assert!(find(&[sum]).absorbs(carry));
+        let given = Node { op: Op::Select, args: [Value::NONE; 3], ..*block.node(carry) };
+        let given = block.append(given);
+        let other = block.add(a, given);
+        let find = |values: &[Value]| Tiles::find(&block, &[&[mask, carry], values].concat(), values, |value| value);
+        assert!(find(&[other]).get(other).is_none());
         let both = find(&[sum, difference]);
         assert!(both.get(sum).is_none() && both.get(difference).is_none() && !both.absorbs(carry));
     }

@@ -1,12 +1,12 @@
 //! Fused parts ([`crate::pass::fuse`]): their values for all chunks, written out, and their accesses on registers.
 //!
-//! `fn(wave: *mut Wave, slots: *mut Row) -> u32`: not 0 if an access faulted, or a superblock's part gave up. There is code for all lanes and mostly
-//! some for active ones only ([`active`]), in any chunk or the first ones, which give up before anything has happened that
-//! matters, and the plan's steps are gone through instead ([`general`]): if not all lanes of an access are in the
-//! allocation that it hit last. An access looks for lanes that are side by side first, then for runs of sixteen and,
-//! if it is a load, for sixteen that are the same and for a small table ([`tables`]); what is left is gathered or
-//! scattered. Who has given up a few times in a row does so at once for a while. Of accesses whose lanes are thought to
-//! count only the ends of chunks are looked at ([`ends`]).
+//! `fn(wave: *mut Wave, slots: *mut Row) -> u32`: not 0 if an access faulted, or a superblock's part gave up. There is
+//! code for all lanes and mostly some for active ones only ([`active`]), in any chunk or the first ones, which give up
+//! before anything has happened that matters, and the plan's steps are gone through instead ([`general`]): if not all
+//! lanes of an access are in the allocation that it hit last. An access looks for lanes that are side by side first,
+//! then for runs of sixteen and, if it is a load, for sixteen that are the same and for a small table ([`tables`]);
+//! what is left is gathered or scattered. Who has given up a few times in a row does so at once for a while. Of
+//! accesses whose lanes are thought to count only the ends of chunks are looked at ([`ends`]).
 
 mod active;
 mod ends;
