@@ -182,8 +182,7 @@ fn plan_superblock(
     let Some(entry) = entry.filter(|_| wide::is_available() && machine.at_end == AtEnd::Nothing) else {
         return Ok(None);
     };
-    let guest: Vec<&cfg::GuestBlock> = blocks.iter().map(|planned| &planned.guest).collect();
-    let Some(guest) = pass::superblock::path(&guest, entry) else { return Ok(None) };
+    let Some(guest) = pass::superblock::path(blocks, entry) else { return Ok(None) };
     let built = timed(&mut stages.build, || build::superblock(&guest, machine, mode))?;
     let Some(block) = built else { return Ok(None) };
     Ok(timed(&mut stages.plan, || {

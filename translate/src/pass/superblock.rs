@@ -11,6 +11,7 @@ use super::fuse::{Fused, FusedAccess};
 use super::registers::RegisterSet;
 use super::scalar_loads::ScalarLoads;
 use super::segment::{Item, Plan};
+use crate::access::{Access, Base, LaneMove};
 use crate::cfg::{GuestBlock, ends_block};
 use crate::fenv;
 use crate::lane::{Block, Fenv, Node, Op, Shape, Term};
@@ -21,11 +22,16 @@ use gcnjit_rt::Mode;
 /// Most instructions of a superblock.
 const INSTRUCTIONS: usize = 256;
 
-/// The instructions that a wave executes from a block to its end, if EXEC stays as it is and no other branch is there.
-pub fn path(blocks: &[&GuestBlock], entry: usize) -> Option<GuestBlock> {
+/// The instructions that a wave executes from a block of a unit to its end, if EXEC stays as it is and no other branch is
+/// there, nor anything that a part never does.
+pub fn path(unit: &[Planned], entry: usize) -> Option<GuestBlock> {
     let mut instructions = Vec::new();
-    let mut next = blocks.get(entry)?;
+    let Planned { guest, block, .. } = unit.get(entry)?;
+    let (mut next, mut built) = (guest, block);
     loop {
+        if !may_fit(built) {
+            return None;
+        }
         instructions.extend(next.instructions.iter().copied());
         let (pc, last) = *next.instructions.last()?;
         let to = match last.op {
@@ -36,11 +42,20 @@ pub fn path(blocks: &[&GuestBlock], entry: usize) -> Option<GuestBlock> {
             _ => return None,
         };
         // Onwards: there are no loops.
-        next = blocks.iter().find(|block| block.start() == to && to > pc)?;
+        let planned = unit.iter().find(|planned| planned.block.pc == to && to > pc)?;
+        (next, built) = (&planned.guest, &planned.block);
         if instructions.len() + next.instructions.len() > INSTRUCTIONS {
             return None;
         }
     }
+}
+
+/// Whether a block has no access and no operation on lanes that a part never has.
+fn may_fit(block: &Block) -> bool {
+    let is_plain = |lanes: LaneMove| lanes.small.is_none() && matches!(lanes.base, Base::Linear(_));
+    let moves = |access: &Access| access.scalar_load().is_some() || access.lane_move().is_some_and(is_plain);
+    let fits = |node: &Node| !node.is_row() && !matches!(node.op, Op::ReadLane | Op::SetMode | Op::SetTrapsts);
+    block.accesses.iter().all(moves) && block.nodes.iter().all(fits)
 }
 
 /// What there is of a superblock beside its plan.
