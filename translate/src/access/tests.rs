@@ -29,7 +29,25 @@ pub(crate) struct World {
 impl World {
     pub(crate) fn new() -> World {
         let memory = Memory::with_arena(1 << 30).unwrap();
-        let data = memory.alloc(SIZE).unwrap();
+        // What is a bit below the data has the same upper half of its address, wherever the host puts the arena.
+        let mut data = memory.alloc(SIZE).unwrap();
+        while (data as u32) < 4096 {
+            data = memory.alloc(SIZE).unwrap();
+        }
+        World::with(memory, data)
+    }
+
+    /// The data starts at a multiple of 4 GiB: what is below has another upper half of its address.
+    pub(crate) fn at_a_window() -> World {
+        let memory = Memory::with_arena(8 << 30).unwrap();
+        memory.set_limit(u64::MAX);
+        // So much never crosses a multiple.
+        let data = memory.alloc_pieces(1 << 32, &[Piece::data(0, SIZE)]).unwrap();
+        assert_eq!(data as u32, 0);
+        World::with(memory, data)
+    }
+
+    fn with(memory: Memory, data: u64) -> World {
         let rom = memory.alloc_pieces(SIZE, &[Piece::constant(0, SIZE)]).unwrap();
         let world = World {
             view: memory.view(),

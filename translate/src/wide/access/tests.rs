@@ -85,12 +85,16 @@ impl Case<'_> {
     /// Lanes everywhere. Those that are all inside must be done without the general way if the function can do it
     /// (`known`): it does not reach an LDS address before the instruction's offset.
     fn check(&self, bytes: u64, known: impl Fn(&[i64; 64], u64) -> bool) {
-        let (world, function) = (World::new(), Function::new(&self.access).expect("there is a function for it"));
+        self.check_in(&World::new(), bytes, known);
+    }
+
+    fn check_in(&self, world: &World, bytes: u64, known: impl Fn(&[i64; 64], u64) -> bool) {
+        let function = Function::new(&self.access).expect("there is a function for it");
         let size = if self.lds { LDS_SIZE } else { SIZE };
         for offsets in places(bytes, size) {
             let inside = offsets.iter().all(|at| (0..=(size - bytes) as i64).contains(at));
             for exec in EXECS {
-                let done = self.agrees(&world, &function, &offsets, exec);
+                let done = self.agrees(world, &function, &offsets, exec);
                 assert!(
                     done || !inside || !known(&offsets, exec),
                     "{:?} {offsets:?} {exec:#x}",
@@ -138,7 +142,10 @@ fn check(flat: Flat, ds: Ds, bytes: usize, registers: (Operand, Operand)) {
             }
         };
         let access = access(Op::Flat(flat), dst, [v(2), data, N], mem(offset));
-        Case { access, set: &pairs, lds: false }.check(bytes as u64, |_, _| true);
+        let case = Case { access, set: &pairs, lds: false };
+        case.check(bytes as u64, |_, _| true);
+        let same_half = |offsets: &[i64; 64], _| offsets.iter().all(|place| *place >= offset.into());
+        case.check_in(&World::at_a_window(), bytes as u64, same_half);
     }
     for (base, offset) in [(0, 0), (-96, 24), (-(1 << 31), -40)] {
         let based = |wave: &mut Wave, start: u64, offsets: &[i64; 64]| {
