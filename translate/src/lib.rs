@@ -149,9 +149,8 @@ fn plan(
         let watches = guesses.as_ref().map_or_else(Vec::new, |guesses| pass::compact::few(&blocks, &guesses.exec));
         plan_blocks(guest, blocks, machine, mode, guesses, watches)
     });
-    let superblock = plan_superblock(&planned, machine, mode, start, stages)?;
-    if let Some((superblock, of)) = superblock {
-        if pass::superblock::is_twin(&superblock, &planned[of]) {
+    if let Some(superblock) = plan_superblock(&planned, machine, mode, start, stages)? {
+        if let Some(of) = pass::superblock::twin(&superblock, &planned) {
             timed(&mut stages.plan, || plan_for_others(&mut planned[of], mode, start));
         }
         planned.push(superblock);
@@ -159,25 +158,22 @@ fn plan(
     Ok(planned)
 }
 
-/// Has a block that a superblock does the same as do what that one does not: where lanes do not count as they seem to, its
-/// part looks where they are.
+/// Has a block that a superblock does the same as do what that one does not: where lanes do not count as they seem to, it
+/// is mostly because values are clamped, so its part looks where these go.
 fn plan_for_others(planned: &mut Planned, mode: Mode, start: &Start) {
-    let blocks = std::slice::from_ref(&planned.block);
-    let unknown = Start::unknown(planned.block.pc);
-    let (strides, exec) =
-        (pass::strides::guess(blocks, &unknown), pass::exec::guess(blocks, unknown.pc(), start.exec()));
+    let guesses = Guesses::of(std::slice::from_ref(&planned.block), &start.at_edge());
     let exit = pass::registers::RegisterSet::default();
-    planned.parts = pass::fuse::parts(&planned.block, &planned.plan, mode, exit, &strides[0], &exec[0]);
+    planned.parts = pass::fuse::parts(&planned.block, &planned.plan, mode, exit, &guesses.strides[0], &guesses.exec[0]);
 }
 
-/// Plans the superblock of the block that `start` is at, if there is one; and the position of that.
+/// Plans the superblock of the block that `start` is at, if there is one.
 fn plan_superblock(
     blocks: &[Planned],
     machine: Machine,
     mode: Mode,
     start: &Start,
     stages: &mut Stages,
-) -> Result<Option<(Planned, usize)>, Box<Trap>> {
+) -> Result<Option<Planned>, Box<Trap>> {
     let entry = blocks.iter().position(|planned| planned.block.pc == start.pc());
     let Some(entry) = entry.filter(|_| wide::is_available() && machine.at_end == AtEnd::Nothing) else {
         return Ok(None);
@@ -191,7 +187,7 @@ fn plan_superblock(
         let planned = plan_blocks(vec![guest], block, machine, mode, Some(guesses), Vec::new());
         let planned = planned.into_iter().next()?;
         let superblock = Superblock::find(&planned, entry, blocks, mode)?;
-        Some((Planned { superblock: Some(superblock), ..planned }, entry))
+        Some(Planned { superblock: Some(superblock), ..planned })
     }))
 }
 

@@ -43,7 +43,7 @@ use crate::lane::{Block, Fenv, Op, Shape, Term, Ty, Value};
 use crate::libcall::RowOp;
 use crate::pass::registers::RegisterSet;
 use crate::wide;
-use gcnjit_isa::{Format, Gen, Inst, Operand, Target};
+use gcnjit_isa::{Format, Gen, Inst, Target};
 use gcnjit_rt::wave::reg;
 use gcnjit_rt::{Mode, RegisterFile, Trap};
 use std::ops::{Deref, DerefMut};
@@ -342,15 +342,11 @@ impl Builder {
     }
 }
 
-/// The scalars that an access may read: EXEC, M0, FLAT_SCRATCH (102 to 105), its operands, and what VCCZ and SCC as one
-/// stand for.
+/// The scalars that an access may read: EXEC, M0, FLAT_SCRATCH (102 to 105), and its operands.
 fn scalars_read(inst: &Inst, target: Target) -> RegisterSet {
     let implicit =
         RegisterSet::sgprs(102..106).and(RegisterSet::sgprs(reg::M0..reg::M0 + 1)).and(RegisterSet::sgprs(126..128));
-    let operands = RegisterSet::sgpr_bits(inst.reads(target).sgprs);
-    inst.src.iter().fold(implicit.and(operands), |set, operand| match operand {
-        Operand::Special(251) => set.and(RegisterSet::sgprs(reg::VCC..reg::VCC + 2)),
-        Operand::Scc | Operand::Special(253) => set.and(RegisterSet::SCC),
-        _ => set,
-    })
+    let reads = inst.reads(target);
+    let scc = if reads.scc { RegisterSet::SCC } else { RegisterSet::default() };
+    implicit.and(RegisterSet::sgpr_bits(reads.sgprs)).and(scc)
 }

@@ -8,6 +8,8 @@ mod forward;
 pub mod fuse;
 pub mod initial;
 pub mod live;
+#[cfg(test)]
+mod numbers;
 pub mod registers;
 pub mod scalar_loads;
 pub mod segment;

@@ -30,6 +30,8 @@ pub struct Start {
     over_wave: bool,
     /// EXEC.
     exec: u64,
+    /// Whether most waves are not where values are clamped.
+    inside: bool,
 }
 
 impl Start {
@@ -41,7 +43,7 @@ impl Start {
         }
         let is_full = |chunk: &usize| wave.exec() >> (CHUNK * chunk) & 0xffff == 0xffff;
         let full: Vec<usize> = (0..4).filter(is_full).collect();
-        let mut start = Start { pc: wave.pc, strides: [None; 256], over_wave: true, exec: wave.exec() };
+        let mut start = Start { exec: wave.exec(), ..Start::unknown(wave.pc) };
         for (stride, row) in start.strides.iter_mut().zip(&wave.vgpr[..usize::from(owned)]) {
             *stride = full.first().map(|chunk| row[CHUNK * chunk + 1].wrapping_sub(row[CHUNK * chunk]) as i32);
             *stride = stride.filter(|stride| {
@@ -54,7 +56,12 @@ impl Start {
 
     /// Nothing is known.
     pub fn unknown(pc: u64) -> Start {
-        Start { pc, strides: [None; 256], over_wave: true, exec: u64::MAX }
+        Start { pc, strides: [None; 256], over_wave: true, exec: u64::MAX, inside: true }
+    }
+
+    /// The same registers in waves where values are clamped, such as those at the edge of an image.
+    pub fn at_edge(&self) -> Start {
+        Start { inside: false, ..*self }
     }
 
     /// Where the unit is entered.
@@ -69,9 +76,9 @@ impl Start {
 
     /// What registers mostly look like where a kernel begins: ids in x count.
     pub fn of_kernel(pc: u64) -> Start {
-        let mut strides = [None; 256];
-        strides[..3].copy_from_slice(&[Some(1), Some(0), Some(0)]);
-        Start { pc, strides, over_wave: true, exec: u64::MAX }
+        let mut start = Start::unknown(pc);
+        start.strides[..3].copy_from_slice(&[Some(1), Some(0), Some(0)]);
+        start
     }
 }
 
@@ -93,18 +100,20 @@ pub struct Guess {
     pub addresses: Vec<[Stride; 2]>,
     /// Whether what counts does so over all of the wave.
     pub over_wave: bool,
+    /// Whether what is clamped does ([`is_clamped`]).
+    pub inside: bool,
 }
 
 /// The strides in each block of a unit that is entered with such registers.
 pub fn guess(blocks: &[Block], start: &Start) -> Vec<Guess> {
     let after = |block: &Block, mut registers: Registers| {
-        walk(block, &mut registers);
+        walk(block, &mut registers, start.inside);
         registers
     };
     let entry = forward(blocks, start.pc, start.strides, after, meet);
     let guess = |(block, entry): (&Block, Option<Registers>)| {
-        let (values, addresses) = walk(block, &mut entry.unwrap_or([None; 256]));
-        Guess { values, addresses, over_wave: start.over_wave }
+        let (values, addresses) = walk(block, &mut entry.unwrap_or([None; 256]), start.inside);
+        Guess { values, addresses, over_wave: start.over_wave, inside: start.inside }
     };
     blocks.iter().zip(entry).map(guess).collect()
 }
@@ -114,7 +123,7 @@ fn meet(some: Registers, others: Registers) -> Registers {
 }
 
 /// Goes through a block: the strides of its values and of its accesses' addresses.
-fn walk(block: &Block, registers: &mut Registers) -> (Vec<Stride>, Vec<[Stride; 2]>) {
+fn walk(block: &Block, registers: &mut Registers, inside: bool) -> (Vec<Stride>, Vec<[Stride; 2]>) {
     let mut values: Vec<Stride> = Vec::with_capacity(block.nodes.len());
     let mut addresses = vec![[None; 2]; block.accesses.len()];
     for node in &block.nodes {
@@ -124,6 +133,7 @@ fn walk(block: &Block, registers: &mut Registers) -> (Vec<Stride>, Vec<[Stride; 
             Op::Select if is_mask(block, node.args[0]) => of(node.args[1]),
             Op::And if node.ty == Ty::B1 && is_mask(block, node.args[0]) => of(node.args[1]),
             Op::And if node.ty == Ty::B1 && is_mask(block, node.args[1]) => of(node.args[0]),
+            _ if !inside && is_clamped(node, of) => None,
             _ => stride(block, node, of),
         };
         match node.op {
@@ -190,6 +200,12 @@ pub fn stride(block: &Block, node: &Node, of: impl Fn(Value) -> Stride) -> Strid
         _ => return None,
     };
     is_small(found).then_some(found)
+}
+
+/// Whether a value counts up to some lane, maybe, and is the same from there on.
+pub fn is_clamped(node: &Node, of: impl Fn(Value) -> Stride) -> bool {
+    let is_limit = matches!(node.op, Op::MinU | Op::MaxU | Op::MinS | Op::MaxS);
+    is_limit && !node.args().all(|arg| of(arg) == Some(0))
 }
 
 /// What has to be so in each chunk for a value to have its stride, if its arguments have theirs. The sums of small strides

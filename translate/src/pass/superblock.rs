@@ -7,7 +7,7 @@
 //! was. So where something is not as it was thought to be, nothing has happened, and the blocks are gone through instead;
 //! and where the wave ends, its registers are ready for the next one.
 
-use super::fuse::{Fused, FusedAccess};
+use super::fuse::Fused;
 use super::registers::RegisterSet;
 use super::scalar_loads::ScalarLoads;
 use super::segment::{Item, Plan};
@@ -96,11 +96,14 @@ impl Superblock {
     }
 }
 
-/// Whether a superblock is one block, which does the same in one part.
-pub fn is_twin(superblock: &Planned, plain: &Planned) -> bool {
+/// The block of a unit that a superblock does nothing else than, if that does it in one part.
+pub fn twin(superblock: &Planned, unit: &[Planned]) -> Option<usize> {
+    let of = superblock.superblock.as_ref()?.of;
+    let plain = &unit[of];
     let [parts, others] = [&superblock.parts, &plain.parts];
     let accesses = |parts: &[Fused]| parts.first().map(|part| part.accesses.len());
-    superblock.block.end == plain.block.end && others.len() == 1 && accesses(parts) == accesses(others)
+    let is_twin = superblock.block.end == plain.block.end && others.len() == 1 && accesses(parts) == accesses(others);
+    is_twin.then_some(of)
 }
 
 /// An access among those of a unit's blocks.
@@ -152,15 +155,9 @@ fn is_whole(block: &Block, plan: &Plan, parts: &[Fused], kept: RegisterSet, mode
         && part.items.end == plan.items.len()
         && writes_nothing
         && assumes_early
-        && part.accesses.iter().all(goes_well)
         && part.fenv.is_none_or(is_default)
         && before.iter().all(|item| leaves(block, *item, kept))
         && plan.items[part.items.clone()].iter().all(|item| leaves(block, *item, kept) || is_in_part(block, *item))
-}
-
-/// Whether an access is not one that makes parts give up mostly: of more than two dwords a lane, only runs are stored.
-fn goes_well(access: &FusedAccess) -> bool {
-    !access.access.store || access.access.dwords <= 2 || access.counting.is_some()
 }
 
 /// Whether an item leaves registers and memory as they are.

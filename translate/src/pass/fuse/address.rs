@@ -260,20 +260,7 @@ fn scaled(mut terms: Vec<Term>, by: u32) -> Option<Vec<Term>> {
 mod tests {
     use super::*;
     use crate::lane::Fenv;
-
-    /// A small source of numbers.
-    struct Numbers(u64);
-
-    impl Numbers {
-        fn next(&mut self) -> u64 {
-            self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            self.0 >> 11 ^ self.0 << 21
-        }
-
-        fn below(&mut self, end: u64) -> u64 {
-            (self.next() >> 17) % end
-        }
-    }
+    use crate::pass::numbers::Numbers;
 
     /// Halves of addresses as code computes them, and what values are.
     struct Code {

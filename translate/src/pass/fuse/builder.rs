@@ -438,7 +438,7 @@ impl<'a> Builder<'a> {
             partial,
             chunks: self.context.chunks,
         };
-        let lanes = fused.find_strided(&self.strides, self.context.guess.over_wave);
+        let lanes = fused.find_strided(&self.strides, self.context.guess);
         fused.drop_unused(&lanes);
         fused
     }

@@ -4,7 +4,7 @@ use super::address::Address;
 use super::{Counting, Fused, FusedAccess};
 use crate::lane::{Node, Op, Shape, Value};
 use crate::pass::strides::claims::{Claim, Claims};
-use crate::pass::strides::{Check, Stride, check, is_small, stride};
+use crate::pass::strides::{Check, Guess, Stride, check, is_clamped, is_small, stride};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// Instructions: a value computed in all chunks rather than at their ends.
@@ -19,8 +19,8 @@ const CHECK: usize = 4;
 impl Fused {
     /// Finds the accesses whose addresses count, given the strides of VGPRs as they are before the part. Returns the values
     /// that are needed lane by lane.
-    pub(super) fn find_strided(&mut self, registers: &HashMap<Value, Stride>, over_wave: bool) -> HashSet<Value> {
-        self.find_strides(registers);
+    pub(super) fn find_strided(&mut self, registers: &HashMap<Value, Stride>, guess: &Guess) -> HashSet<Value> {
+        self.find_strides(registers, guess.inside);
         let found: Vec<Option<Counting>> = self.accesses.iter().map(|access| self.counting(access)).collect();
         let all = self.needed(|_| true);
         if found.iter().all(Option::is_none) {
@@ -30,7 +30,7 @@ impl Fused {
         let (ends, lanes) = (self.ends(), self.needed(|access| access.counting.is_none()));
         let is_saved = |value: &&Value| !lanes.contains(value) && self.is_computed(**value);
         let saved = all.iter().filter(is_saved).count() * CHUNKS;
-        let search = if over_wave { SEARCH.0 } else { SEARCH.1 };
+        let search = if guess.over_wave { SEARCH.0 } else { SEARCH.1 };
         let searches = self.accesses.iter().filter(|access| access.counting.is_some()).count() * search;
         let cost: usize = ends.iter().map(|value| self.cost(*value)).sum();
         if saved + searches <= cost {
@@ -41,7 +41,7 @@ impl Fused {
         lanes
     }
 
-    fn find_strides(&mut self, registers: &HashMap<Value, Stride>) {
+    fn find_strides(&mut self, registers: &HashMap<Value, Stride>, inside: bool) {
         let mut strides: Vec<Stride> = Vec::with_capacity(self.block.nodes.len());
         for (i, node) in self.block.nodes.iter().enumerate() {
             let value = Value(i as u32);
@@ -49,6 +49,7 @@ impl Fused {
             strides.push(match node.op {
                 Op::Vgpr => registers.get(&value).copied().flatten(),
                 _ if self.plan.ranks[i].is_none() => None,
+                _ if !inside && is_clamped(node, of) => None,
                 _ => stride(&self.block, node, of),
             });
         }

@@ -3,6 +3,7 @@
 use super::claims::{Claim, Claims};
 use super::*;
 use crate::lane::{Fenv, Listing};
+use crate::pass::numbers::Numbers;
 
 /// A chunk of values.
 type Lanes = [u64; CHUNK];
@@ -55,26 +56,13 @@ fn evaluate(node: &Node, args: [u64; 3], arg_ty: Ty) -> u64 {
     cut(value, node.ty)
 }
 
-/// A small source of numbers, with those often that are close to where integers wrap.
-struct Numbers(u64);
-
-impl Numbers {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        self.0 >> 11 ^ self.0 << 21
-    }
-
-    fn pick<T: Copy>(&mut self, some: &[T]) -> T {
-        some[(self.next() >> 17) as usize % some.len()]
-    }
-
-    fn first(&mut self, ty: Ty) -> u64 {
-        let edge: u64 =
-            self.pick(&[0, 1 << 31, 1 << 32, 1 << 63, 1 << 33, 64, 1 << 12, 1 << 28, 1 << 30, 1 << 31 | 1 << 28]);
-        let near = edge.wrapping_add(self.next() % 64).wrapping_sub(32);
-        let any = self.next();
-        cut(self.pick(&[near, near, any]), ty)
-    }
+/// Any number, or one of those that are close to where integers wrap.
+fn first(numbers: &mut Numbers, ty: Ty) -> u64 {
+    let edge: u64 =
+        numbers.pick(&[0, 1 << 31, 1 << 32, 1 << 63, 1 << 33, 64, 1 << 12, 1 << 28, 1 << 30, 1 << 31 | 1 << 28]);
+    let near = edge.wrapping_add(numbers.next() % 64).wrapping_sub(32);
+    let any = numbers.next();
+    cut(numbers.pick(&[near, near, any]), ty)
 }
 
 /// Whether the first lane and the last one are in order.
@@ -127,7 +115,7 @@ fn the_ends_prove_the_stride() {
             let first = if constant {
                 numbers.pick(&[1, 2, 4, 5, 30, 31, 32, 34, 100, 0xffff_fff0])
             } else {
-                numbers.first(ty)
+                first(&mut numbers, ty)
             };
             let (op, shape) = if constant { (Op::Const, Shape::Uniform) } else { (Op::Vgpr, Shape::Lane) };
             let node = Node { op, ty, shape, fenv: Fenv::Any, args: [Value::NONE; 3], imm: cut(first, ty) };
@@ -187,7 +175,7 @@ impl Graph {
         let mut values = Vec::new();
         for _ in 0..3 {
             let stride = numbers.pick(&[0, 1, 4, 4, -4, 64]);
-            values.push(graph.leaf(Op::Vgpr, numbers.first(Ty::B32), stride));
+            values.push(graph.leaf(Op::Vgpr, first(numbers, Ty::B32), stride));
         }
         for _ in 0..6 {
             let (a, b) = (numbers.pick(&values), numbers.pick(&values));
@@ -259,4 +247,20 @@ fn fewer_claims_prove_all_strides() {
     }
     assert!(proven > 50_000 && proven < 190_000, "{proven}");
     assert!(claimed < asked * 9 / 10, "{claimed} of {asked}");
+}
+
+#[test]
+fn at_an_edge_what_is_clamped_does_not_count() {
+    let mut block = Block::new(0);
+    let node = |op, shape, args| Node { op, ty: Ty::B32, shape, fenv: Fenv::Any, args, imm: 0 };
+    let id = block.append(node(Op::Vgpr, Shape::Lane, [Value::NONE; 3]));
+    let limit = block.append(node(Op::Sgpr, Shape::Uniform, [Value::NONE; 3]));
+    let clamped = block.append(node(Op::MinU, Shape::Lane, [id, limit, Value::NONE]));
+    let same = block.append(node(Op::Sub, Shape::Lane, [id, id, Value::NONE]));
+    let clamped_same = block.append(node(Op::MaxS, Shape::Lane, [same, limit, Value::NONE]));
+    let start = Start::of_kernel(0);
+    for (start, stride) in [(start.at_edge(), None), (start, Some(1))] {
+        let [guess] = &guess(std::slice::from_ref(&block), &start)[..] else { panic!("of one block there is one") };
+        assert_eq!([id, clamped, clamped_same].map(|value| guess.values[value.index()]), [Some(1), stride, Some(0)]);
+    }
 }

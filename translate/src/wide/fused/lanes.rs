@@ -55,7 +55,13 @@ impl<'p, 'a> Lanes<'p, 'a> {
         let FusedAccess { access, address, .. } = &fused.accesses[number];
         let uniform = address.iter().all(|value| fused.block.node(*value).shape == Shape::Uniform);
         let count = if access.store || uniform { 0 } else { access.dwords };
-        let loaded = (0..count).map(|_| part.fresh_in_chunks()).collect();
+        let loaded: Vec<[Zmm; 4]> = (0..count).map(|_| part.fresh_in_chunks()).collect();
+        if part.partial {
+            // Of what happens to be in other lanes floats may be denormals, which take the host long.
+            let chunks = part.count as usize;
+            let registers = loaded.iter().flat_map(|row| &row[..chunks]);
+            registers.for_each(|register| part.asm().v(op::VPXORD, *register, *register, *register));
+        }
         let [first, high, wrong, limit] = [0; 4].map(|_| part.chunk.r.fresh());
         let orders =
             (!access.store && access.side_by_side() == 2).then(|| (part.load_orders(false), part.chunk.r.fresh()));

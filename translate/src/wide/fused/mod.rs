@@ -224,9 +224,12 @@ impl<'a> Part<'a> {
     /// The jump is taken where the plan's steps have to be gone through.
     fn emit(mut self, schedule: &Schedule<PartEvent<'_>>, general: Option<&General<'_>>, frame: &Layout) -> Jump {
         let counter = self.counter();
-        self.find_sites();
-        self.asm().compare8(SITE, counter, PATIENCE);
-        self.fail_if(When::Above);
+        // A superblock's own code has looked.
+        if self.unit.superblock.is_none() {
+            self.find_sites();
+            self.asm().compare8(SITE, counter, PATIENCE);
+            self.fail_if(When::Above);
+        }
         if self.fused.accesses.iter().any(|access| access.counting.is_some()) {
             self.check_ids();
             self.wrong = Some(self.zero());
@@ -324,20 +327,16 @@ impl<'a> Part<'a> {
             other.into_iter().for_each(|jump| lanes.asm().bind(jump));
         }
         let other = lanes.runs();
-        if access.access.store && access.access.dwords > 2 {
-            lanes.part.fail.extend(other);
+        done.push(lanes.asm().jump_always());
+        other.into_iter().for_each(|jump| lanes.asm().bind(jump));
+        if access.access.store {
+            lanes.spread_store();
         } else {
-            done.push(lanes.asm().jump_always());
-            other.into_iter().for_each(|jump| lanes.asm().bind(jump));
-            if access.access.store {
-                lanes.spread_store();
-            } else {
-                if let Some(other) = lanes.small_table() {
-                    done.push(lanes.asm().jump_always());
-                    other.into_iter().for_each(|jump| lanes.asm().bind(jump));
-                }
-                lanes.spread();
+            if let Some(other) = lanes.small_table() {
+                done.push(lanes.asm().jump_always());
+                other.into_iter().for_each(|jump| lanes.asm().bind(jump));
             }
+            lanes.spread();
         }
         done.into_iter().for_each(|jump| lanes.asm().bind(jump));
         lanes.define();

@@ -5,11 +5,11 @@
 //! from, and these ([`Spread`]).
 
 use super::lanes::Lanes;
-use super::{CHUNK, LOW, PLACE, Part, SCALARS};
+use super::{CHUNK, LOW, PLACE, Part, SCALARS, SITE, SIZE, WAVE};
 use crate::lane::Value;
 use crate::pass::fuse::FusedAccess;
-use crate::wide::access::COUNT;
-use crate::wide::asm::{K, Mem, Rm, When, Zmm, op};
+use crate::wide::access::{COUNT, EXEC};
+use crate::wide::asm::{Gpr, K, Mem, Rm, When, Zmm, op};
 use crate::wide::registers::Work;
 
 /// Where a store's lanes are if they are no runs: a row of indices, and behind it whether these are used.
@@ -17,16 +17,24 @@ use crate::wide::registers::Work;
 pub(super) struct Spread(i32);
 
 impl Spread {
-    const BYTES: i32 = CHUNK * COUNT + 8;
+    const BYTES: i32 = ROW + 8;
 
     fn indices(self, chunk: i32) -> Mem {
         Mem::At(SCALARS, self.0 + CHUNK * chunk)
     }
 
     fn is_used(self) -> i32 {
-        self.0 + CHUNK * COUNT
+        self.0 + ROW
     }
 }
+
+/// Bytes of a row of dwords.
+const ROW: i32 = CHUNK * COUNT;
+/// For moving one lane after the other: those that are still to be done, the next one, where it goes, a dword.
+const REST: Gpr = LOW;
+const LANE: Gpr = SITE;
+const TO: Gpr = SIZE;
+const DWORD: Gpr = Gpr::R11;
 
 /// Registers for moving data that are assigned before the code parts.
 struct Temporaries {
@@ -39,17 +47,14 @@ struct Temporaries {
 }
 
 impl Part<'_> {
-    /// Makes room for where a store goes that has no stride. Of more than two dwords a lane, only runs are stored: scattering
-    /// them one by one takes longer than moving whole lanes.
+    /// Makes room for where a store goes that has no stride.
     pub(super) fn begin_store(&mut self, number: usize) {
         let layout = self.chunk.r.layout_mut();
         self.places.insert(number, layout.spill(8 * COUNT));
-        if self.fused.accesses[number].access.dwords <= 2 {
-            let spread = Spread(layout.room(Spread::BYTES));
-            self.spread.insert(number, spread);
-            self.asm().mov_imm(LOW, 0);
-            self.asm().store64(SCALARS, spread.is_used(), LOW);
-        }
+        let spread = Spread(layout.room(Spread::BYTES));
+        self.spread.insert(number, spread);
+        self.asm().mov_imm(LOW, 0);
+        self.asm().store64(SCALARS, spread.is_used(), LOW);
     }
 
     /// Moves the data of a store that has been checked.
@@ -154,6 +159,9 @@ impl Part<'_> {
         let fused = self.fused;
         let data = &fused.accesses[number].data;
         let places = self.places[&number];
+        if data.len() > 2 {
+            return self.store_one_by_one(data, spread, places);
+        }
         for chunk in 0..self.count {
             let data = self.data(data, chunk);
             let none = self.partial.then(|| self.skip_if_none(with.active, chunk));
@@ -165,6 +173,35 @@ impl Part<'_> {
             }
             none.into_iter().for_each(|jump| self.asm().bind(jump));
         }
+    }
+
+    /// Stores lanes in their order, all dwords of one and then those of the next.
+    fn store_one_by_one(&mut self, data: &[Value], spread: Spread, places: i32) {
+        let rows = self.chunk.r.layout_mut().room(ROW * data.len() as i32);
+        for chunk in 0..self.count {
+            for (row, dwords) in (rows..).step_by(ROW as usize).zip(self.data(data, chunk)) {
+                self.asm().store(Mem::At(SCALARS, row + CHUNK * chunk), dwords);
+            }
+        }
+        let asm = self.asm();
+        asm.load64(PLACE, SCALARS, places);
+        // Both halves may have been written apart and just now.
+        asm.load32(REST, WAVE, EXEC);
+        asm.load32(DWORD, WAVE, EXEC + 4);
+        asm.shift_left(DWORD, 32);
+        asm.or_register(REST, DWORD);
+        let none = asm.jump(When::Zero);
+        let top = asm.here();
+        asm.lowest_one64(LANE, REST);
+        asm.load32_of(TO, SCALARS, LANE, spread.0);
+        asm.add_register(TO, PLACE);
+        for (place, row) in (0..).step_by(4).zip((rows..).step_by(ROW as usize)).take(data.len()) {
+            asm.load32_of(DWORD, SCALARS, LANE, row);
+            asm.store32(TO, place, DWORD);
+        }
+        asm.clear_lowest_one(REST);
+        asm.jump_back(When::NotZero, top);
+        asm.bind(none);
     }
 
     fn scatter_pairs(&mut self, first: Zmm, second: Zmm, chunk: i32, with: &Temporaries) {
