@@ -80,6 +80,16 @@ fn cliffs() -> Vec<Cliff> {
     let load =
         |kind: &'static str| move |i: u32| format!("{kind} v{}, v[2:3]{} offset:{}", 10 + i % 8, base(kind), i % 8 * 4);
     let loads = |kind| lines(32, load(kind)) + "s_waitcnt vmcnt(0)";
+    let quad = |kind: &'static str, i: u32| {
+        let data = format!("v[{}:{}]", 10 + 4 * (i % 8), 13 + 4 * (i % 8));
+        let place = format!("off offset:{}", i % 8 * 16);
+        if kind == "load" {
+            format!("global_load_dwordx4 {data}, v[2:3], {place}")
+        } else {
+            format!("global_store_dwordx4 v[2:3], {data}, {place}")
+        }
+    };
+    let quads = |kind| lines(32, |i| quad(kind, i)) + "s_waitcnt vmcnt(0)";
     let lds = |i: u32| format!("ds_read_b32 v{}, v1 offset:{}", 10 + i % 8, i % 8 * 4);
     let lds = || lines(32, lds) + "s_waitcnt lgkmcnt(0)";
     let f64s = |i: u32| format!("v_fma_f64 v[{0}:{1}], v[2:3], v[4:5], v[{0}:{1}]", 10 + 2 * (i % 8), 11 + 2 * (i % 8));
@@ -89,6 +99,7 @@ fn cliffs() -> Vec<Cliff> {
     let random =
         address("s_mov_b32 s5, 0x9e37\nv_mul_lo_u32 v1, v0, s5\nv_and_b32 v1, 0xfffc, v1\nv_min_u32 v1, 0xff00, v1");
     let near = address("v_lshlrev_b32 v1, 2, v0");
+    let wide = address("v_lshlrev_b32 v1, 4, v0");
     vec![
         plain("integer adds", "", lines(64, add), 64),
         plain("long straight-line code", "", lines(2000, add), 2000),
@@ -98,6 +109,8 @@ fn cliffs() -> Vec<Cliff> {
         Cliff { lanes: 2, ..plain("two lanes of EXEC", &masked("1"), lines(64, add), 64) },
         plain("flat loads, contiguous", &near, loads("flat_load_dword"), 32),
         plain("global loads, contiguous", &near, loads("global_load_dword"), 32),
+        plain("global loads of 16 bytes, contiguous", &wide, quads("load"), 32),
+        plain("global stores of 16 bytes, contiguous", &wide, quads("store"), 32),
         plain("global loads, 256 bytes apart", &strided, loads("global_load_dword"), 32),
         plain("global loads, random", &random, loads("global_load_dword"), 32),
         plain("byte loads, contiguous", &address("v_mov_b32 v1, v0"), loads("global_load_ubyte"), 32),

@@ -18,7 +18,7 @@ fn one(emit: impl FnOnce(&mut Asm)) -> String {
 
 /// Opcodes whose encodings end in an immediate.
 fn has_immediate(name: &str) -> bool {
-    let names = ["VPCMP", "VCMP", "VRNDSCALE", "VGETMANT", "VCVTPS2PH", "VINSERTI", "VEXTRACTI", "VPTERNLOG"];
+    let names = ["VPCMP", "VCMP", "VRNDSCALE", "VGETMANT", "VCVTPS2PH", "VINSERTI", "VEXTRACTI", "VPTERNLOG", "VSHUFI"];
     names.iter().any(|prefix| name.starts_with(prefix))
 }
 

@@ -347,9 +347,8 @@ impl<'p, 'a> Lanes<'p, 'a> {
                 }
             }
             None => {
-                let (ramp, index) = (self.ramp(0), self.wrong);
-                self.asm().v1(op::VMOVDQA32, index, Rm::Mem(ramp));
-                self.gather(chunk as usize, base, index, offset, None);
+                let from = from(self, 0);
+                self.load_rows(&to, from);
             }
         }
     }

@@ -13,6 +13,7 @@ mod ends;
 mod events;
 mod general;
 mod lanes;
+mod rows;
 mod stores;
 mod tables;
 

@@ -37,11 +37,13 @@ const TO: Gpr = SIZE;
 const DWORD: Gpr = Gpr::R11;
 
 /// Registers for moving data that are assigned before the code parts.
-struct Temporaries {
-    index: Zmm,
-    vectors: [Zmm; 2],
-    moving: K,
-    active: K,
+pub(super) struct Temporaries {
+    pub(super) index: Zmm,
+    pub(super) vectors: [Zmm; 2],
+    pub(super) moving: K,
+    pub(super) active: K,
+    /// Of more than two dwords a lane in a part for any EXEC, active lanes' signs, and room.
+    pub(super) signs: Option<[Zmm; 2]>,
     /// Orders of dwords for lanes of two.
     orders: Option<[Zmm; 2]>,
 }
@@ -71,7 +73,8 @@ impl Part<'_> {
         let [index, first, second] = [0; 3].map(|_| self.chunk.r.fresh());
         let [moving, active] = [0; 2].map(|_| self.chunk.r.fresh_mask());
         let orders = (access.dwords == 2).then(|| self.load_orders(true));
-        let with = Temporaries { index, vectors: [first, second], moving, active, orders };
+        let signs = (access.dwords > 2 && self.partial).then(|| [0; 2].map(|_| self.chunk.r.fresh()));
+        let with = Temporaries { index, vectors: [first, second], moving, active, signs, orders };
         let Some(spread) = spread else { return self.store_runs(number, &with) };
         self.asm().load64(LOW, SCALARS, spread.is_used());
         self.asm().or_register(LOW, LOW);
@@ -103,17 +106,13 @@ impl Part<'_> {
             match *data {
                 [dwords] => self.store_lanes(Mem::At(PLACE, 0), with.active, dwords),
                 [first, second] => self.store_pairs(first, second, with),
-                _ => {
-                    let ramp = self.asm().ramp(4 * data.len() as u32);
-                    self.asm().v1(op::VMOVDQA32, with.index, Rm::Mem(ramp));
-                    self.scatter(&data, chunk, with);
-                }
+                _ => self.store_rows(&data, with),
             }
         }
     }
 
     /// Stores dwords at `to`, of active lanes only in a part for any EXEC.
-    fn store_lanes(&mut self, to: Mem, active: K, from: Zmm) {
+    pub(super) fn store_lanes(&mut self, to: Mem, active: K, from: Zmm) {
         match self.partial {
             true => self.asm().store_lanes(to, active, from),
             false => self.asm().store_unaligned(to, from),
@@ -136,13 +135,10 @@ impl Part<'_> {
         }
     }
 
-    /// Stores the dwords of lanes that do not overlap, or have one each, by indices from `PLACE` on, which is changed.
-    fn scatter(&mut self, data: &[Zmm], chunk: i32, with: &Temporaries) {
-        for dwords in data {
-            self.begin_moving(with.moving, chunk);
-            self.asm().scatter(with.moving, PLACE, with.index, *dwords);
-            self.asm().add(PLACE, 4);
-        }
+    /// Stores a dword a lane, by indices from `PLACE` on.
+    fn scatter(&mut self, dwords: Zmm, chunk: i32, with: &Temporaries) {
+        self.begin_moving(with.moving, chunk);
+        self.asm().scatter(with.moving, PLACE, with.index, dwords);
     }
 
     /// Sets the mask that gathers and scatters clear.
@@ -169,7 +165,7 @@ impl Part<'_> {
             self.asm().v1(op::VMOVDQA32, with.index, Rm::Mem(spread.indices(chunk)));
             match *data {
                 [first, second] => self.scatter_pairs(first, second, chunk, with),
-                _ => self.scatter(&data, chunk, with),
+                _ => data.iter().for_each(|dwords| self.scatter(*dwords, chunk, with)),
             }
             none.into_iter().for_each(|jump| self.asm().bind(jump));
         }
