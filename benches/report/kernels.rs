@@ -28,6 +28,8 @@ struct Measured {
     interp: Duration,
     jit: Duration,
     two_threads: Duration,
+    /// One of two that run at the same time, each on a thread and with buffers of its own.
+    two_runs: Duration,
     /// PoCL's, or why there is none.
     pocl: Result<Duration, String>,
 }
@@ -35,15 +37,25 @@ struct Measured {
 /// Measures the kernels in `names`, and writes the section.
 pub fn section(page: &mut Page, names: &[String], host: &Result<Host, String>) {
     let all: Vec<Measured> = names.iter().map(|name| measure(name, host)).collect();
-    let mut table =
-        Table::new(&["kernel", "wave instr.", "interp ms", "jit ms", "interp/jit", "PoCL ms", "PoCL/jit", "2 threads"]);
+    let mut table = Table::new(&[
+        "kernel",
+        "wave instr.",
+        "interp ms",
+        "jit ms",
+        "interp/jit",
+        "PoCL ms",
+        "PoCL/jit",
+        "2 threads",
+        "2 runs",
+    ]);
     for kernel in &all {
         table.row(kernel.row());
     }
     page.heading("Kernels");
     page.text(&format!(
         "Each at the size of its launch.toml's `[bench]`, code for {TARGET}, one thread; the least time of some rounds \
-         that take turns. Above 1 the translator is faster."
+         that take turns. Above 1 the translator is faster. Two threads are compared with one; two runs at once, which \
+         share nothing, with one after the other: what the machine has to give."
     ));
     page.table(&table);
     let against = |ratio: fn(&Measured) -> Option<f64>| geometric_mean(all.iter().filter_map(ratio));
@@ -51,6 +63,7 @@ pub fn section(page: &mut Page, names: &[String], host: &Result<Host, String>) {
         ("interp/jit", against(Measured::against_interp)),
         ("PoCL/jit", against(Measured::against_pocl)),
         ("two threads", against(Measured::scaling)),
+        ("two runs at once", against(Measured::of_two_runs)),
     ];
     for (what, mean) in summary {
         if let Some((mean, least, count)) = mean {
@@ -84,6 +97,10 @@ impl Measured {
         (self.groups >= ENOUGH_GROUPS).then(|| self.jit.as_secs_f64() / self.two_threads.as_secs_f64())
     }
 
+    fn of_two_runs(&self) -> Option<f64> {
+        (self.groups >= ENOUGH_GROUPS).then(|| 2.0 * self.jit.as_secs_f64() / self.two_runs.as_secs_f64())
+    }
+
     fn row(&self) -> Vec<String> {
         let ms = |time: Duration| format!("{:.3}", time.as_secs_f64() * 1e3);
         let ratio = |ratio: Option<f64>| ratio.map_or("–".to_owned(), |ratio| format!("{ratio:.2}"));
@@ -96,18 +113,19 @@ impl Measured {
             self.pocl.as_ref().map_or("–".to_owned(), |time| ms(*time)),
             ratio(self.against_pocl()),
             ratio(self.scaling()),
+            ratio(self.of_two_runs()),
         ]
     }
 }
 
 fn measure(name: &str, host: &Result<Host, String>) -> Measured {
-    let case = Case::new(name);
+    let [case, other] = [(); 2].map(|()| Case::new(name));
     // The first run translates.
-    let warm = case.run(Engine::Jit, 1);
+    let [warm, _] = [&case, &other].map(|case| case.run(Engine::Jit, 1));
     let left = case.results();
     let interp = (0..SLOW_ROUNDS).map(|_| case.run(Engine::Interp, 1).time).min().expect("rounds");
     assert!(left == case.results(), "{name}: translator and interpreter leave different bytes");
-    let (mut jit, mut two_threads) = (warm.time, warm.time);
+    let (mut jit, mut two_threads, mut two_runs) = (warm.time, warm.time, Duration::MAX);
     let mut rivals = host.as_ref().map_err(String::clone).and_then(|host| rivals(host, &case, &left));
     let (start, mut round) = (Instant::now(), 0);
     while round < ROUNDS || start.elapsed() < PATIENCE {
@@ -115,6 +133,7 @@ fn measure(name: &str, host: &Result<Host, String>) -> Measured {
             let Run { time, .. } = case.run(Engine::Jit, threads);
             *least = time.min(*least);
         }
+        two_runs = case.run_beside(&other).min(two_runs);
         if let Ok(rivals) = &mut rivals {
             for (rival, least) in rivals {
                 *least = rival.run().expect("it ran before").min(*least);
@@ -130,6 +149,7 @@ fn measure(name: &str, host: &Result<Host, String>) -> Measured {
         interp,
         jit,
         two_threads,
+        two_runs,
         pocl,
     };
     println!("{}", measured.row().join("  "));

@@ -2,6 +2,7 @@
 
 use crate::support::{self, Launch, code_object};
 use gcnjit::{Arg, Buffer, Device, Engine, JitStats, Kernel, Module, Prepared};
+use std::sync::Barrier;
 use std::time::Duration;
 
 /// The processor whose code is measured.
@@ -44,9 +45,31 @@ impl Case {
 
     /// Restores the buffers and runs all launches.
     pub fn run(&self, engine: Engine, threads: usize) -> Run {
+        self.restore();
+        self.launches(engine, threads)
+    }
+
+    /// How long it takes on one thread while another one runs at the same time: the longer time of both.
+    pub fn run_beside(&self, other: &Case) -> Duration {
+        let together = Barrier::new(2);
+        let run = |case: &Case| {
+            case.restore();
+            together.wait();
+            case.launches(Engine::Jit, 1).time
+        };
+        std::thread::scope(|scope| {
+            let other = scope.spawn(|| run(other));
+            run(self).max(other.join().expect("a kernel that runs"))
+        })
+    }
+
+    fn restore(&self) {
         for (buffer, planned) in self.buffers.iter().zip(self.launch.buffers()) {
             buffer.write(&planned.data);
         }
+    }
+
+    fn launches(&self, engine: Engine, threads: usize) -> Run {
         let mut run = Run { wave_instructions: 0, time: Duration::ZERO };
         for index in 0..self.launch.loop_count {
             let stats = self.prepare(engine, threads, index).run().expect("a kernel that runs");
