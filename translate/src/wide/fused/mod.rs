@@ -39,6 +39,7 @@ use gcnjit_rt::wave::reg;
 use general::General;
 use lanes::Lanes;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use std::cell::LazyCell;
 use std::mem::{offset_of, size_of};
 use stores::Spread;
 
@@ -84,26 +85,30 @@ pub fn emit(asm: &mut Asm, block: &Block, plan: &Plan, fused: &Fused, unit: &Uni
     let mut own = layout_of_values(fused, &layout);
     let offset = asm.function();
     asm.mov(SCALARS, Gpr::Rsi);
-    let not_all = [0, 4].map(|half| {
-        asm.is_ones32(WAVE, EXEC + half);
-        asm.jump(When::NotZero)
-    });
     let mut version = |asm: &mut Asm, schedule: &Schedule<PartEvent<'_>>, partial, count| {
         let demand = Demand { block: &fused.block, plan: &fused.plan, rank: 0 };
         let registers = Registers::new(asm, demand, None, &schedule.lives, &mut own, Work::Chunk(0));
         let part = Part::new(Chunk { r: registers }, fused, unit, partial, count);
         part.emit(schedule, general.as_ref(), &layout)
     };
-    let schedule = events::schedule(fused, COUNT);
-    let mut give_up = vec![version(asm, &schedule, false, COUNT)];
-    not_all.into_iter().for_each(|jump| asm.bind(jump));
-    if fused.partial {
-        for count in fewer_chunks(fused) {
+    let all_chunks = LazyCell::new(|| events::schedule(fused, COUNT));
+    let mut give_up = Vec::new();
+    if unit.superblock.is_none() || !fused.partial {
+        let not_all = [0, 4].map(|half| {
+            asm.is_ones32(WAVE, EXEC + half);
+            asm.jump(When::NotZero)
+        });
+        give_up.push(version(asm, &all_chunks, false, COUNT));
+        not_all.into_iter().for_each(|jump| asm.bind(jump));
+    }
+    for count in partial_versions(fused, unit) {
+        if count == COUNT {
+            give_up.push(version(asm, &all_chunks, true, COUNT));
+        } else {
             let others = are_others(asm, count);
             give_up.push(version(asm, &events::schedule(fused, count), true, count));
             others.into_iter().for_each(|jump| asm.bind(jump));
         }
-        give_up.push(version(asm, &schedule, true, COUNT));
     }
     let versions = give_up.len() + general.as_ref().map_or(0, |general| general.versions);
     give_up.into_iter().for_each(|jump| asm.bind(jump));
@@ -118,10 +123,11 @@ pub fn emit(asm: &mut Asm, block: &Block, plan: &Plan, fused: &Fused, unit: &Uni
     Entry { offset, layout, versions }
 }
 
-/// Of the first so many chunks alone there is code of its own: of one, and of those that waves have lanes in, if these are
-/// not all.
-fn fewer_chunks(fused: &Fused) -> impl Iterator<Item = i32> {
-    [1].into_iter().chain((2..COUNT).filter(|count| *count == fused.chunks))
+/// For how many chunks there is code for any EXEC, from the first one on: for one, those that waves have lanes in, and
+/// all. A superblock, which may give up where waves are not like most, has code for those that these have lanes in.
+fn partial_versions(fused: &Fused, unit: &Unit<'_>) -> impl Iterator<Item = i32> {
+    let (partial, is_superblock, chunks) = (fused.partial, unit.superblock.is_some(), fused.chunks);
+    (1..=COUNT).filter(move |count| partial && (*count == chunks || !is_superblock && [1, COUNT].contains(count)))
 }
 
 /// The jumps are taken if there are active lanes behind the first so many chunks, or none in the first one. A chunk at a
