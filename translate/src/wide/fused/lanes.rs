@@ -47,7 +47,20 @@ impl<'p, 'a> Lanes<'p, 'a> {
             })
         };
         let rows = address.iter().map(|value| row(part, *value)).collect();
-        Lanes::new(part, number, rows)
+        let mut lanes = Lanes::new(part, number, rows);
+        if lanes.part.partial {
+            lanes.clear_loaded();
+        }
+        lanes
+    }
+
+    /// Clears what is loaded to. In lanes that are not, floats may happen to be denormals else, which take the host long.
+    fn clear_loaded(&mut self) {
+        let Lanes { part, loaded, .. } = self;
+        let chunks = part.count as usize;
+        for register in loaded.iter().flat_map(|row| &row[..chunks]) {
+            part.asm().v(op::VPXORD, *register, *register, *register);
+        }
     }
 
     pub(super) fn new(part: &'p mut Part<'a>, number: usize, rows: Vec<[Zmm; 4]>) -> Self {
@@ -55,13 +68,7 @@ impl<'p, 'a> Lanes<'p, 'a> {
         let FusedAccess { access, address, .. } = &fused.accesses[number];
         let uniform = address.iter().all(|value| fused.block.node(*value).shape == Shape::Uniform);
         let count = if access.store || uniform { 0 } else { access.dwords };
-        let loaded: Vec<[Zmm; 4]> = (0..count).map(|_| part.fresh_in_chunks()).collect();
-        if part.partial {
-            // Of what happens to be in other lanes floats may be denormals, which take the host long.
-            let chunks = part.count as usize;
-            let registers = loaded.iter().flat_map(|row| &row[..chunks]);
-            registers.for_each(|register| part.asm().v(op::VPXORD, *register, *register, *register));
-        }
+        let loaded = (0..count).map(|_| part.fresh_in_chunks()).collect();
         let [first, high, wrong, limit] = [0; 4].map(|_| part.chunk.r.fresh());
         let orders =
             (!access.store && access.side_by_side() == 2).then(|| (part.load_orders(false), part.chunk.r.fresh()));

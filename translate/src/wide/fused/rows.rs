@@ -56,7 +56,7 @@ impl Lanes<'_, '_> {
 }
 
 impl Part<'_> {
-    /// Stores sixteen lanes from `PLACE` on, of which `active` ones have been loaded in a part for any EXEC.
+    /// Stores sixteen lanes from `PLACE` on; in a part for any EXEC the active ones, whose mask is loaded.
     pub(super) fn store_rows(&mut self, data: &[Zmm], with: &Temporaries) {
         if let Some([signs, _]) = with.signs {
             self.asm().signs_of_mask(signs, with.active);
