@@ -87,6 +87,7 @@ fn agreed(bench: &Bench, case: &Case) -> Result<Outcome, String> {
         Verdict::Different(text) => Err(format!("the engines differ:\n{text}")),
         Verdict::Refused(item) => Err(format!("instruction {item} is not executed by either engine")),
         Verdict::Misplaced(item) => Err(format!("instruction {item} has no words: a label may be missing")),
+        Verdict::Impossible(why) => Err(format!("it can't be launched: {why}")),
         Verdict::TooLong => Err("the program does not end".to_owned()),
     }
 }
