@@ -11,9 +11,7 @@ use gcnjit_rt::image::BorderColors;
 use gcnjit_rt::memory::Piece;
 use gcnjit_rt::order::Order;
 use gcnjit_rt::wave::{LANES, reg};
-use gcnjit_rt::{
-    Cause, Engine, Env, Hardware, Memory, MemoryError, RegisterFile, Stop, Trap, View, Wave, lds::Lds,
-};
+use gcnjit_rt::{Cause, Engine, Env, Hardware, Memory, MemoryError, RegisterFile, Stop, Trap, View, Wave, lds::Lds};
 use gcnjit_translate::Jit;
 use std::fmt::Write;
 use std::sync::atomic::AtomicBool;
@@ -280,7 +278,9 @@ impl Bench {
             match space {
                 Space::Lds => self.lds.write(0, bytes),
                 Space::Gds => self.hardware.gds.write(0, bytes),
-                _ => self.hardware.memory.write(self.address(space), bytes).expect("memories with contents are writable"),
+                _ => {
+                    self.hardware.memory.write(self.address(space), bytes).expect("memories with contents are writable")
+                }
             }
         }
     }

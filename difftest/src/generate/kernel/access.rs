@@ -157,16 +157,16 @@ impl Kernel<'_> {
     }
 
     fn form(&mut self) -> Form {
-        const GFX9: [Form; 8] = {
-            use Form::{Buffer, Flat, Global, GlobalBase};
-            [Global, Global, Global, GlobalBase, GlobalBase, GlobalBase, Flat, Buffer]
+        use Form::{Buffer, BufferAddr64, Flat, Global, GlobalBase};
+        // Those that superblocks have, and others.
+        let (plain, others): (&[Form], &[Form]) = match self.generation() {
+            Gen::Gfx6 => (&[Buffer, BufferAddr64], &[Buffer, BufferAddr64]),
+            Gen::Gfx7 => (&[Flat], &[Buffer, BufferAddr64]),
+            Gen::Gfx8 => (&[Flat], &[Buffer]),
+            Gen::Gfx9 => (&[Global, Global, Global, GlobalBase, GlobalBase, GlobalBase, Flat], &[Buffer]),
         };
-        let forms: &[Form] = match self.generation() {
-            Gen::Gfx6 => &[Form::Buffer, Form::BufferAddr64],
-            Gen::Gfx7 => &[Form::Flat, Form::Flat, Form::Buffer, Form::BufferAddr64],
-            Gen::Gfx8 => &[Form::Flat, Form::Flat, Form::Buffer],
-            Gen::Gfx9 => &GFX9,
-        };
+        let rarely = if self.plain { 40 } else { 5 };
+        let forms = if self.random().once_in(rarely) { others } else { plain };
         self.random().pick(forms)
     }
 
