@@ -267,7 +267,8 @@ impl Bench {
         let mut waves: Vec<Box<Wave>> = case.waves.iter().map(|start| self.start(start)).collect();
         waves.iter_mut().for_each(|wave| change(worker, wave, &env));
         let end = run_group(engine, worker, &env, &mut waves);
-        let executed = waves.iter().map(|wave| wave.executed).sum();
+        // Those of a wave that got stuck are not counted to the instruction.
+        let executed = if end == End::Ended { waves.iter().map(|wave| wave.executed).sum() } else { 0 };
         Outcome { end, executed, waves, contents: self.contents(), given: recorder.into_inner() }
     }
 

@@ -6,6 +6,7 @@ use gcnjit::Target;
 use gcnjit::isa::Op;
 use gcnjit_difftest::campaign::{self, Kind, Options};
 use gcnjit_difftest::coverage::{Report, Share, TARGETS, Wanted, is_chosen, is_drawn};
+use gcnjit_difftest::generate::KERNEL_FAMILIES;
 use gcnjit_difftest::{Summary, filetest};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -47,7 +48,7 @@ pub struct Args {
 /// Runs the campaign and reports it.
 pub fn main(args: &Args) -> Result<(), Failure> {
     let options = options(args)?;
-    let wanted = Wanted::new(&options.targets, &options.rows);
+    let wanted = Wanted::new(&options.targets, &wanted_rows(&options));
     let no_memory = |error| Failure::usage(format!("no memory for the machines: {error}"));
     let summary = match args.cover {
         true => campaign::cover(&options, &wanted),
@@ -70,11 +71,21 @@ pub fn main(args: &Args) -> Result<(), Failure> {
     }
 }
 
+/// The rows that may come up by chance.
+fn wanted_rows(options: &Options) -> Vec<String> {
+    match options.kind {
+        Kind::Kernels if options.rows.is_empty() => KERNEL_FAMILIES.map(str::to_owned).to_vec(),
+        _ => options.rows.clone(),
+    }
+}
+
 fn options(args: &Args) -> Result<Options, Failure> {
+    let may_be_drawn = |op: Op| is_drawn(op) && (!args.kernels || KERNEL_FAMILIES.contains(&op.family()));
     for name in &args.family {
-        let known = Op::all().any(|op| is_drawn(op) && is_chosen(op, std::slice::from_ref(name)));
+        let known = Op::all().any(|op| may_be_drawn(op) && is_chosen(op, std::slice::from_ref(name)));
         if !known {
-            return Err(Failure::usage(format!("'{name}' is no family and no mnemonic begins with it")));
+            let place = if args.kernels { " in kernels" } else { "" };
+            return Err(Failure::usage(format!("'{name}' is no family and no mnemonic begins with it{place}")));
         }
     }
     let targets = if args.gfx.is_empty() { TARGETS.to_vec() } else { args.gfx.clone() };
@@ -113,8 +124,10 @@ fn text(kind: Kind, summary: &Summary, report: &Report) -> String {
         per_second(summary),
     );
     if let Kind::Kernels = kind {
-        let _ = writeln!(text, "{superblocks} with waves that ended in a superblock, {partial} of them with partial waves; \
-             in {given_up} others did not");
+        let _ = writeln!(
+            text,
+            "in {superblocks} waves ended in a superblock, in {partial} partial ones; in {given_up} others gave it up"
+        );
     }
     let mut share = |name: &str, share: &Share| {
         let Share { done, all, never } = share;

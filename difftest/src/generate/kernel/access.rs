@@ -11,6 +11,8 @@ pub(super) const POINTERS: [(u8, Space); 3] = [(0, Space::A), (2, Space::B), (4,
 const LOADED: u8 = 64;
 /// Those of a base that is another one for each work-group.
 const MOVED: u8 = 72;
+/// Those of a base from which bytes count that do not begin at 0.
+const ELSEWHERE: u8 = 80;
 /// Those of a resource.
 const RESOURCE: u8 = 76;
 /// VGPRs for the element that a lane wants, its address, and what is added to that.
@@ -87,7 +89,9 @@ impl Kernel<'_> {
                 0..0
             }
             1 => {
-                self.emit("s_lshl_b32 s62, s16, 4");
+                // Mostly not so far that the last ones are outside.
+                let bytes = self.random().pick(&[4, 4, 4, 4, 8, 11]);
+                self.emit(&format!("s_lshl_b32 s62, s16, {bytes}"));
                 self.emit("s_add_u32 s74, s0, s62");
                 self.emit("s_addc_u32 s75, s1, 0");
                 self.scalar_load(4, "s[36:39]", "s[74:75]", 0);
@@ -138,12 +142,13 @@ impl Kernel<'_> {
             Form::BufferAddr64 => ("buffer", pair, self.resource(place.base, " addr64")),
         };
         let inside = if matches!(form, Form::Flat) { 0 } else { place.offset };
-        self.scale(&place, place.offset - inside);
-        if matches!(form, Form::Flat | Form::Global | Form::BufferAddr64) {
-            self.extend();
-        }
-        if matches!(form, Form::Flat | Form::Global) {
-            self.add_base(place.base);
+        match form {
+            Form::Flat | Form::Global => self.whole_address(&place, place.offset - inside),
+            Form::GlobalBase | Form::Buffer => self.scale(&place, 0),
+            Form::BufferAddr64 => {
+                self.scale(&place, 0);
+                self.emit(&format!("v_mov_b32_e32 v{}, 0", ADDRESS + 1));
+            }
         }
         let offset = if inside == 0 { String::new() } else { format!(" offset:{inside}") };
         self.emit(&match (family, store) {
@@ -242,22 +247,45 @@ impl Kernel<'_> {
         }
     }
 
-    /// 64 bits of the 32.
-    fn extend(&mut self) {
-        let high = ADDRESS + 1;
-        match self.random().below(3) {
-            0 => self.emit(&format!("v_mov_b32_e32 v{high}, 0")),
-            1 => self.emit(&format!("v_ashrrev_i32_e32 v{high}, 31, v{ADDRESS}")),
-            // Of elements, which are scaled then.
-            _ => {
-                let pair = format!("v[{ADDRESS}:{high}]");
-                self.emit(&format!("v_ashrrev_i32_e32 v{high}, 31, v{ADDRESS}"));
-                match self.generation() {
-                    Gen::Gfx6 | Gen::Gfx7 => self.emit(&format!("v_lshl_b64 {pair}, {pair}, 0")),
-                    _ => self.emit(&format!("v_lshlrev_b64 {pair}, 0, {pair}")),
-                }
+    /// 64 bits: the base, the lane's number times what it moves, and `more` bytes. Of two factors that are extended either
+    /// one may be first; now and then bytes count from a place where 32 bits change their sign, or end.
+    fn whole_address(&mut self, place: &Place, more: u32) {
+        let (high, bytes) = (ADDRESS + 1, place.width.bytes);
+        if bytes.is_power_of_two() && self.random().once_in(2) {
+            self.emit(&format!("v_ashrrev_i32_e32 v{}, 31, v{ELEMENT}", ELEMENT + 1));
+            let (from, to) = (format!("v[{ELEMENT}:{}]", ELEMENT + 1), format!("v[{ADDRESS}:{high}]"));
+            match self.generation() {
+                Gen::Gfx6 | Gen::Gfx7 => self.emit(&format!("v_lshl_b64 {to}, {from}, {}", bytes.ilog2())),
+                _ => self.emit(&format!("v_lshlrev_b64 {to}, {}, {from}", bytes.ilog2())),
             }
+            self.add_base(place.base);
+            if more != 0 {
+                self.add_with_carry(ADDRESS, &format!("{more}"), ADDRESS);
+                self.add_carry(high, "0", high);
+            }
+            return;
         }
+        self.scale(place, more);
+        let is_signed = self.random().once_in(2);
+        let base = if self.random().once_in(8) { self.count_from_elsewhere(place, is_signed) } else { place.base };
+        match is_signed {
+            true => self.emit(&format!("v_ashrrev_i32_e32 v{high}, 31, v{ADDRESS}")),
+            false => self.emit(&format!("v_mov_b32_e32 v{high}, 0")),
+        }
+        self.add_base(base);
+    }
+
+    /// Adds to the bytes, takes the same from the base, and returns where that is.
+    fn count_from_elsewhere(&mut self, place: &Place, is_signed: bool) -> u8 {
+        let all = items(&self.grid).wrapping_mul(place.width.bytes) + place.offset;
+        let half = self.random().below(u64::from(all) + 1) as u32 & !3;
+        let first =
+            self.random().pick(&[half.wrapping_neg(), 0x8000_0000 - half, all.wrapping_neg() & !3, 0x8000_0000]);
+        let high = if is_signed && first >> 31 != 0 { -1 } else { 0 };
+        self.add(ADDRESS, &format!("{first:#x}"), ADDRESS);
+        self.emit(&format!("s_sub_u32 s{ELSEWHERE}, s{}, {first:#x}", place.base));
+        self.emit(&format!("s_subb_u32 s{}, s{}, {high}", ELSEWHERE + 1, place.base + 1));
+        ELSEWHERE
     }
 
     /// The address of a lane, of a base and what is added to it.
