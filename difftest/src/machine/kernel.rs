@@ -17,9 +17,7 @@ use gcnjit_rt::{
 };
 use gcnjit_translate::Jit;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 /// What a kernel's waves did in superblocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

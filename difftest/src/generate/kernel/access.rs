@@ -90,7 +90,7 @@ impl Kernel<'_> {
             }
             1 => {
                 // Mostly not so far that the last ones are outside.
-                let bytes = self.random().pick(&[4, 4, 4, 4, 8, 11]);
+                let bytes = self.random().pick(&[4, 4, 4, 8, 11, 11]);
                 self.emit(&format!("s_lshl_b32 s62, s16, {bytes}"));
                 self.emit("s_add_u32 s74, s0, s62");
                 self.emit("s_addc_u32 s75, s1, 0");
