@@ -24,6 +24,23 @@ pub enum Kind {
     Kernels,
 }
 
+impl Kind {
+    /// The rows of a target that are drawn.
+    fn rows(self, target: Target, names: &[String]) -> Rows {
+        match self {
+            Kind::Programs => Rows::new(target, names),
+            Kind::Kernels => Rows::of_kernels(target, names),
+        }
+    }
+
+    fn draw(self, random: &mut Random, rows: &Rows) -> Case {
+        match self {
+            Kind::Programs => Generator::program(random, rows),
+            Kind::Kernels => Generator::kernel(random, rows),
+        }
+    }
+}
+
 /// What to run.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -125,18 +142,15 @@ impl Summary {
 /// # Errors
 /// If the host has no memory for a machine.
 pub fn run(options: &Options) -> Result<Summary, MemoryError> {
-    let (rows_of, make): (fn(_, &[String]) -> Rows, fn(&mut Random, &Rows) -> Case) = match options.kind {
-        Kind::Programs => (Rows::new, |random, rows| Generator::program(random, rows)),
-        Kind::Kernels => (Rows::of_kernels, |random, rows| Generator::kernel(random, rows)),
-    };
-    let rows = options.targets.iter().map(|target| rows_of(*target, &options.rows));
+    let kind = options.kind;
+    let rows = options.targets.iter().map(|target| kind.rows(*target, &options.rows));
     let rows: Vec<Rows> = rows.filter(|rows| !rows.is_empty()).collect();
     if rows.is_empty() {
         return Ok(Summary::default());
     }
     each(options, options.count, |index| {
         let mut random = Random::of(options.seed, index);
-        make(&mut random, &rows[(index % rows.len() as u64) as usize])
+        kind.draw(&mut random, &rows[(index % rows.len() as u64) as usize])
     })
 }
 
