@@ -46,6 +46,20 @@ fn covers_a_row() {
 }
 
 #[test]
+fn runs_kernels() {
+    let args = ["--kernels", "--count", "60", "--gfx", "gfx900", "--seed", "2"];
+    let report = json(&args);
+    assert_eq!((report["ok"].as_bool(), report["programs"].as_u64()), (Some(true), Some(60)));
+    assert_eq!(report["superblocks"].as_u64().unwrap() > 0, gcnjit_translate::wide::is_available());
+    let text = String::from_utf8(fuzz(&args).stdout).unwrap();
+    assert!(text.contains("waves ended in a superblock"), "{text}");
+    let refused = fuzz(&["--kernels", "--family", "mimg"]);
+    assert_eq!(refused.status.code(), Some(2));
+    let text = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(text.contains("'mimg' is no family and no mnemonic begins with it in kernels"), "{text}");
+}
+
+#[test]
 fn refuses() {
     for (args, message) in [
         (["--family", "vop9"], "'vop9' is no family and no mnemonic begins with it"),

@@ -5,7 +5,7 @@
 use crate::case::Case;
 use crate::coverage::{Coverage, TARGETS, Wanted};
 use crate::generate::{Generator, Probe, Rows};
-use crate::machine::{Bench, Run, Verdict};
+use crate::machine::{Bench, Run, Superblocks, Verdict};
 use crate::random::Random;
 use crate::shrink::shrink;
 use gcnjit_isa::Target;
@@ -14,6 +14,33 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
+/// What kind of cases.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// Programs that waves run whose registers are compared.
+    #[default]
+    Programs,
+    /// Kernels that are launched.
+    Kernels,
+}
+
+impl Kind {
+    /// The rows of a target that are drawn.
+    fn rows(self, target: Target, names: &[String]) -> Rows {
+        match self {
+            Kind::Programs => Rows::new(target, names),
+            Kind::Kernels => Rows::of_kernels(target, names),
+        }
+    }
+
+    fn draw(self, random: &mut Random, rows: &Rows) -> Case {
+        match self {
+            Kind::Programs => Generator::program(random, rows),
+            Kind::Kernels => Generator::kernel(random, rows),
+        }
+    }
+}
+
 /// What to run.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -21,6 +48,8 @@ pub struct Options {
     pub seed: u64,
     /// How many cases.
     pub count: u64,
+    /// What kind of them.
+    pub kind: Kind,
     /// Rows to draw, by family or the beginning of the mnemonic; all if empty.
     pub rows: Vec<String>,
     /// Targets, in turn.
@@ -37,7 +66,8 @@ impl Default for Options {
     /// Everything, a thousand times, until the first failure.
     fn default() -> Options {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        Options { seed: 1, count: 1000, rows: Vec::new(), targets: TARGETS.to_vec(), threads, failures: 1, time: None }
+        let (kind, rows, targets) = (Kind::default(), Vec::new(), TARGETS.to_vec());
+        Options { seed: 1, count: 1000, kind, rows, targets, threads, failures: 1, time: None }
     }
 }
 
@@ -64,6 +94,12 @@ pub struct Summary {
     pub too_long: u64,
     /// Of them those that an engine refused.
     pub refused: u64,
+    /// Kernels with a superblock in which at least one wave ended.
+    pub superblocks: u64,
+    /// Of them those with a wave of less than 64 work-items that did.
+    pub partial: u64,
+    /// Of them those with a wave that did not, after one that did.
+    pub given_up: u64,
     /// Instructions executed, by each engine.
     pub instructions: u64,
     /// Time from beginning to end, without shrinking.
@@ -76,6 +112,10 @@ pub struct Summary {
 
 impl Summary {
     fn count(&mut self, run: &Run, case: &Case) {
+        let Superblocks { kept, partial, given_up } = run.superblocks;
+        self.superblocks += u64::from(kept != 0);
+        self.partial += u64::from(partial != 0);
+        self.given_up += u64::from(given_up != 0);
         self.faults += u64::from(run.outcome.end != crate::machine::End::Ended);
         for ((index, mode), count) in &run.executed {
             self.instructions += count;
@@ -88,6 +128,9 @@ impl Summary {
         self.faults += other.faults;
         self.too_long += other.too_long;
         self.refused += other.refused;
+        self.superblocks += other.superblocks;
+        self.partial += other.partial;
+        self.given_up += other.given_up;
         self.instructions += other.instructions;
         self.coverage.add(other.coverage);
         self.failures.extend(other.failures);
@@ -99,14 +142,15 @@ impl Summary {
 /// # Errors
 /// If the host has no memory for a machine.
 pub fn run(options: &Options) -> Result<Summary, MemoryError> {
-    let rows = options.targets.iter().map(|target| Rows::new(*target, &options.rows));
+    let kind = options.kind;
+    let rows = options.targets.iter().map(|target| kind.rows(*target, &options.rows));
     let rows: Vec<Rows> = rows.filter(|rows| !rows.is_empty()).collect();
     if rows.is_empty() {
         return Ok(Summary::default());
     }
     each(options, options.count, |index| {
         let mut random = Random::of(options.seed, index);
-        Generator::program(&mut random, &rows[(index % rows.len() as u64) as usize])
+        kind.draw(&mut random, &rows[(index % rows.len() as u64) as usize])
     })
 }
 
@@ -165,7 +209,7 @@ fn each(options: &Options, count: u64, make: impl Fn(u64) -> Case + Sync) -> Res
             match bench.check(&case) {
                 Verdict::Same(run) => own.count(&run, &case),
                 Verdict::TooLong => own.too_long += 1,
-                Verdict::Refused(_) | Verdict::Misplaced(_) => own.refused += 1,
+                Verdict::Refused(_) | Verdict::Misplaced(_) | Verdict::Impossible(_) => own.refused += 1,
                 Verdict::Different(_) => {
                     failed.push((index, case));
                     if failed.len() >= options.failures {

@@ -1,4 +1,4 @@
-//! A test case: a program, the waves that run it, and what is in memory.
+//! A test case: a program, the waves that run it, or the launches if it is a kernel, and what is in memory.
 //!
 //! Guest addresses differ from process to process, so a case has none: a register that points to memory holds an
 //! offset, and a [`Pointer`] says what is added when the case is run.
@@ -89,6 +89,18 @@ pub struct Pointer {
     pub to: Space,
 }
 
+/// A launch of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grid {
+    /// Work-items in each dimension.
+    pub items: [u32; 3],
+    /// Those of a work-group.
+    pub group: [u32; 3],
+}
+
+/// The kernel's arguments: in this many SGPRs, the first ones, and in the kernarg segment.
+pub const ARGUMENTS: usize = 14;
+
 /// How a wave begins.
 #[derive(Clone)]
 pub struct Start {
@@ -127,8 +139,12 @@ pub struct Case {
     pub target: Target,
     /// What all waves execute.
     pub program: Program,
-    /// The waves of the work-group, at least one.
+    /// The waves of the work-group, at least one. If it is a kernel, what the first one says of [`ARGUMENTS`] and MODE is
+    /// so in all waves; behind the arguments are the address of the kernarg segment and the work-group's coordinates, and
+    /// v0 to v2 are those of the work-item.
     pub waves: Vec<Start>,
+    /// If it is a kernel: the launches, each on what the last one left in memory.
+    pub launches: Vec<Grid>,
     /// What memory holds.
     pub contents: Contents,
 }

@@ -12,6 +12,7 @@
 mod aim;
 pub mod campaign;
 pub mod case;
+mod counting;
 pub mod coverage;
 pub mod feature;
 pub mod filetest;

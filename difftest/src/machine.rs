@@ -1,19 +1,22 @@
 //! Runs cases: each engine on the same machine, put back in between, and what differs afterwards.
 
+mod kernel;
+
 use crate::case::{Case, Contents, Pointer, READ_ONLY, Register, Space, Start};
+use crate::counting::{Counting, Counts};
 use crate::program::{Placed, place};
 use gcnjit_interp::Interpreter;
-use gcnjit_interp::run::{Buffers, Machine};
 use gcnjit_rt::export::{Given, Recorder, Sink};
 use gcnjit_rt::image::BorderColors;
 use gcnjit_rt::memory::Piece;
 use gcnjit_rt::order::Order;
 use gcnjit_rt::wave::{LANES, reg};
-use gcnjit_rt::{Cause, Engine, Env, Memory, MemoryError, RegisterFile, Stop, Trap, View, Wave, gds::Gds, lds::Lds};
+use gcnjit_rt::{Cause, Engine, Env, Hardware, Memory, MemoryError, RegisterFile, Stop, Trap, View, Wave, lds::Lds};
 use gcnjit_translate::Jit;
-use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::atomic::AtomicBool;
+
+pub use kernel::Superblocks;
 
 /// Instructions that a wave may execute before the case counts as one that does not end.
 const BUDGET: u64 = 20_000;
@@ -22,12 +25,11 @@ const END: u32 = 0xbf81_0000;
 
 /// The machine around the waves. One belongs to one thread.
 pub struct Bench {
-    memory: Memory,
+    hardware: Hardware,
     /// Addresses of the first four memories.
     starts: [u64; 4],
     code: u64,
     lds: Lds,
-    gds: Gds,
     stop: AtomicBool,
 }
 
@@ -38,7 +40,7 @@ pub enum End {
     Ended,
     /// A wave got stuck.
     Trap {
-        /// Which.
+        /// Which: of a kernel, its number in the launch.
         wave: usize,
         /// Why.
         trap: Trap,
@@ -51,7 +53,9 @@ pub enum End {
 pub struct Outcome {
     /// How it ended.
     pub end: End,
-    /// The waves' registers.
+    /// Instructions that waves executed, if none got stuck.
+    pub executed: u64,
+    /// The waves' registers, unless it is a kernel.
     pub waves: Vec<Box<Wave>>,
     /// What memory holds.
     pub contents: Contents,
@@ -69,6 +73,8 @@ pub enum Verdict {
     Refused(usize),
     /// It can't be placed: the item of this index has no words.
     Misplaced(usize),
+    /// It is a kernel that can't be launched like this.
+    Impossible(String),
     /// It did not end in time.
     TooLong,
 }
@@ -80,49 +86,9 @@ pub struct Run {
     /// The program as it was placed.
     pub placed: Vec<Placed>,
     /// How often each of its instructions, by its place in `placed`, was executed under a MODE, by all waves.
-    pub executed: HashMap<(usize, u32), u64>,
-}
-
-/// The interpreter, counting which instructions it executes.
-struct Counting<'a> {
-    code: u64,
-    placed: &'a [Placed],
-}
-
-struct CountingWorker {
-    counts: HashMap<(usize, u32), u64>,
-    buffers: Box<Buffers>,
-    plain: gcnjit_interp::run::Worker,
-}
-
-impl Engine for Counting<'_> {
-    type Worker = CountingWorker;
-
-    fn worker(&self) -> CountingWorker {
-        CountingWorker { counts: HashMap::new(), buffers: Box::default(), plain: Interpreter.worker() }
-    }
-
-    /// Outside of the program it is the interpreter without counting.
-    fn run(&self, worker: &mut CountingWorker, wave: &mut Wave, env: &Env<'_>) -> Result<Stop, Box<Trap>> {
-        let limit = wave.executed.saturating_add(env.slice);
-        let mut machine = Machine::new(wave, env, &mut worker.buffers);
-        while machine.wave.executed < limit {
-            let offset = machine.wave.pc.wrapping_sub(self.code);
-            let Ok(index) = self.placed.binary_search_by_key(&offset, |placed| placed.offset) else {
-                return Interpreter.run(&mut worker.plain, wave, env);
-            };
-            let mode = machine.wave.mode.0;
-            let outcome = machine.step(&self.placed[index].inst);
-            if outcome.as_ref().map_or_else(|trap| is_meant(trap), |()| true) {
-                *worker.counts.entry((index, mode)).or_default() += 1;
-            }
-            outcome?;
-            if let Some(stop) = machine.stop {
-                return Ok(stop);
-            }
-        }
-        Ok(Stop::Yield)
-    }
+    pub executed: Counts,
+    /// If it is a kernel: what its waves did in superblocks.
+    pub superblocks: Superblocks,
 }
 
 /// What is compared beside how the waves ended, memory, and what was given.
@@ -154,8 +120,8 @@ impl Bench {
             memory.alloc_pieces(len + READ_ONLY, &mixed)?,
             memory.alloc(Space::Scratch.size())?,
         ];
-        let (lds, gds) = (Lds::new(Space::Lds.size() as u32), Gds::new());
-        Ok(Bench { memory, starts, code, lds, gds, stop: AtomicBool::new(false) })
+        let (hardware, lds) = (Hardware::with_memory(memory), Lds::new(Space::Lds.size() as u32));
+        Ok(Bench { hardware, starts, code, lds, stop: AtomicBool::new(false) })
     }
 
     /// Runs the case with both engines.
@@ -164,18 +130,21 @@ impl Bench {
             Ok(program) => program,
             Err(item) => return Verdict::Misplaced(item),
         };
+        if !case.launches.is_empty() {
+            return self.check_kernel(case, &words, placed);
+        }
         if !self.write_code(&words) {
             return Verdict::Misplaced(case.program.len().saturating_sub(1));
         }
-        let counting = Counting { code: self.code, placed: &placed };
-        let mut worker = counting.worker();
-        let view = self.memory.view();
-        let expected = self.run(case, &counting, &mut worker, &view);
+        let counting = Counting::new(self.code, &placed);
+        let view = self.hardware.memory.view();
+        let expected = self.run(case, &counting, &mut counting.worker(), &view);
+        let executed = counting.into_counts();
         let jit = Jit::new().keeping_registers();
         let mut jit_worker = jit.worker();
         let got = self.run(case, &jit, &mut jit_worker, &view);
         if let End::Trap { trap: trap @ Trap::Unimplemented { pc, .. }, .. } = &got.end {
-            return self.refusal(*pc, trap, &placed, &worker.counts);
+            return self.refusal(*pc, trap, &placed, &executed);
         }
         if expected.end == End::TooLong || got.end == End::TooLong {
             return Verdict::TooLong;
@@ -196,7 +165,10 @@ impl Bench {
             text.push_str(&self.difference(&spoilt, &expected, Compared::Memory));
         }
         match text.is_empty() {
-            true => Verdict::Same(Box::new(Run { outcome: expected, placed, executed: worker.counts })),
+            true => {
+                let superblocks = Superblocks::default();
+                Verdict::Same(Box::new(Run { outcome: expected, placed, executed, superblocks }))
+            }
             false => Verdict::Different(text),
         }
     }
@@ -210,11 +182,11 @@ impl Bench {
         if !self.write_code(&words) {
             return Err(case.program.len().saturating_sub(1));
         }
-        Ok(self.run(case, &Interpreter, &mut Interpreter.worker(), &self.memory.view()))
+        Ok(self.run(case, &Interpreter, &mut Interpreter.worker(), &self.hardware.memory.view()))
     }
 
     /// The translator refuses a program before it runs. The interpreter must not have executed the instruction.
-    fn refusal(&self, pc: u64, trap: &Trap, placed: &[Placed], counts: &HashMap<(usize, u32), u64>) -> Verdict {
+    fn refusal(&self, pc: u64, trap: &Trap, placed: &[Placed], counts: &Counts) -> Verdict {
         let at = placed.iter().position(|placed| self.code + placed.offset == pc);
         match at {
             Some(index) if counts.keys().all(|(executed, _)| *executed != index) => {
@@ -229,7 +201,7 @@ impl Bench {
         let room = Space::Code.size() as usize / 4;
         let all = words.iter().copied().chain(std::iter::repeat(END)).take(room);
         let bytes: Vec<u8> = all.flat_map(u32::to_le_bytes).collect();
-        words.len() < room && self.memory.initialise(self.code, 0, &bytes).is_ok()
+        words.len() < room && self.hardware.memory.initialise(self.code, 0, &bytes).is_ok()
     }
 
     /// Where a memory is; those without addresses are at 0.
@@ -269,16 +241,9 @@ impl Bench {
         view: &View,
         change: impl Fn(&mut E::Worker, &mut Wave, &Env<'_>),
     ) -> Outcome {
-        for space in Space::ALL {
-            let bytes = case.contents.of(space);
-            match space {
-                Space::Lds => self.lds.write(0, bytes),
-                Space::Gds => self.gds.write(0, bytes),
-                _ => view.store(self.address(space), bytes).expect("memories with contents are writable"),
-            }
-        }
+        self.fill(&case.contents);
         let scratch = self.address(Space::Scratch);
-        let Bench { lds, gds, stop, .. } = self;
+        let Bench { hardware: Hardware { gds, .. }, lds, stop, .. } = self;
         let (target, registers, order) = (case.target, RegisterFile::ALL, &Order::new());
         let recorder = Recorder::default();
         let exports: Option<&dyn Sink> = Some(&recorder);
@@ -302,7 +267,23 @@ impl Bench {
         let mut waves: Vec<Box<Wave>> = case.waves.iter().map(|start| self.start(start)).collect();
         waves.iter_mut().for_each(|wave| change(worker, wave, &env));
         let end = run_group(engine, worker, &env, &mut waves);
-        Outcome { end, waves, contents: self.contents(), given: recorder.into_inner() }
+        // Those of a wave that got stuck are not counted to the instruction.
+        let executed = if end == End::Ended { waves.iter().map(|wave| wave.executed).sum() } else { 0 };
+        Outcome { end, executed, waves, contents: self.contents(), given: recorder.into_inner() }
+    }
+
+    /// Puts everything into memory that is there in the beginning.
+    fn fill(&self, contents: &Contents) {
+        for space in Space::ALL {
+            let bytes = contents.of(space);
+            match space {
+                Space::Lds => self.lds.write(0, bytes),
+                Space::Gds => self.hardware.gds.write(0, bytes),
+                _ => {
+                    self.hardware.memory.write(self.address(space), bytes).expect("memories with contents are writable")
+                }
+            }
+        }
     }
 
     fn contents(&self) -> Contents {
@@ -311,8 +292,8 @@ impl Bench {
             let bytes = contents.of_mut(space);
             match space {
                 Space::Lds => self.lds.read(0, bytes),
-                Space::Gds => self.gds.read(0, bytes),
-                _ => self.memory.read(self.address(space), bytes).expect("memories with contents are mapped"),
+                Space::Gds => self.hardware.gds.read(0, bytes),
+                _ => self.hardware.memory.read(self.address(space), bytes).expect("memories with contents are mapped"),
             }
         }
         contents
@@ -349,6 +330,9 @@ impl Bench {
         if got.end != expected.end {
             let [jit, interp] = [got, expected].map(|outcome| self.end_text(&outcome.end));
             let _ = writeln!(text, "end: jit {jit}, interp {interp}");
+        }
+        if got.executed != expected.executed {
+            let _ = writeln!(text, "executed: jit {}, interp {}", got.executed, expected.executed);
         }
         let (alone, expected_end) = (got.waves.len() == 1, &expected.end);
         let ended = *expected_end == End::Ended;
@@ -462,11 +446,6 @@ pub fn cause_name(cause: Cause) -> &'static str {
         Cause::Image(_) => "image",
         Cause::NoSink => "no-sink",
     }
-}
-
-/// Whether the instruction is there to stop the wave: it was executed, then.
-fn is_meant(trap: &Trap) -> bool {
-    matches!(trap, Trap::Fault { cause: Cause::TrapInstruction | Cause::Halt | Cause::Undocumented, .. })
 }
 
 /// Runs the waves of a work-group one after the other, from barrier to barrier.

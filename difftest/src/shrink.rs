@@ -1,7 +1,7 @@
 //! Reduces a case that fails to a small one that still fails: fewer waves, instructions and modifiers, plainer
 //! operands, fewer lanes, less state.
 
-use crate::case::{Case, Pointer, Register, SCRATCH, Space};
+use crate::case::{Case, Grid, Pointer, Register, SCRATCH, Space};
 use crate::program::{Item, canonical, place};
 use gcnjit_isa::{Dpp, Ext, Inst, Mem, Mods, Operand, Sdwa, Sel, Unused};
 use gcnjit_rt::{Mode, wave::reg};
@@ -23,6 +23,7 @@ pub fn shrink(case: Case, fails: &mut dyn FnMut(&Case) -> bool) -> Case {
     loop {
         let before = shrinker.size();
         shrinker.waves();
+        shrinker.launches();
         shrinker.items();
         shrinker.instructions();
         shrinker.masks();
@@ -44,7 +45,8 @@ impl Shrinker<'_> {
     /// What must become less from round to round.
     fn size(&self) -> (usize, usize, String) {
         let text: Vec<_> = self.best.program.iter().map(|item| format!("{item:?}")).collect();
-        (self.best.waves.len(), self.best.program.len(), text.concat())
+        let items = self.best.launches.iter().map(|grid| grid.items.iter().product::<u32>() as usize);
+        (self.best.waves.len() + items.sum::<usize>(), self.best.program.len(), text.concat())
     }
 
     /// Takes a change over if the case still fails.
@@ -71,6 +73,26 @@ impl Shrinker<'_> {
             if !self.attempt(|case| drop(case.waves.remove(index))) {
                 index += 1;
             }
+        }
+    }
+
+    /// Fewer launches, of fewer work-groups and work-items.
+    fn launches(&mut self) {
+        let mut index = 0;
+        while index < self.best.launches.len() {
+            if self.best.launches.len() > 1 && self.attempt(|case| _ = case.launches.remove(index)) {
+                continue;
+            }
+            for dimension in 0..3 {
+                for smaller in SMALLER {
+                    let grid = self.best.launches[index];
+                    let plain = smaller(grid, dimension);
+                    if plain != grid {
+                        self.attempt(|case| case.launches[index] = plain);
+                    }
+                }
+            }
+            index += 1;
         }
     }
 
@@ -209,6 +231,24 @@ impl Shrinker<'_> {
             self.bytes(space, middle..range.end);
         }
     }
+}
+
+/// Ways to make a grid smaller in a dimension.
+const SMALLER: [fn(Grid, usize) -> Grid; 5] = [
+    |grid, d| Grid { items: with(grid.items, d, grid.group[d]), ..grid },
+    |grid, d| Grid { items: with(grid.items, d, grid.items[d].min(2 * grid.group[d])), ..grid },
+    |grid, d| Grid { items: with(grid.items, d, grid.items[d].next_multiple_of(grid.group[d])), ..grid },
+    |grid, d| Grid { items: with(grid.items, d, 1), group: with(grid.group, d, 1) },
+    |grid, d| {
+        let groups = grid.items[d].div_ceil(grid.group[d]);
+        let size = grid.group[d].min(64);
+        Grid { items: with(grid.items, d, groups * size), group: with(grid.group, d, size) }
+    },
+];
+
+fn with(mut sizes: [u32; 3], dimension: usize, size: u32) -> [u32; 3] {
+    sizes[dimension] = size;
+    sizes
 }
 
 /// Ways to make an instruction plainer.

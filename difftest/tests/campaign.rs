@@ -6,15 +6,16 @@
 #[path = "../../fuzz/bodies/programs.rs"]
 mod body;
 
-use gcnjit_difftest::campaign::{self, Options};
+use gcnjit_difftest::campaign::{self, Kind, Options};
 use gcnjit_difftest::case::Space;
 use gcnjit_difftest::coverage::{TARGETS, Wanted};
 use gcnjit_difftest::generate::{Generator, Rows};
 use gcnjit_difftest::program::Item;
 use gcnjit_difftest::random::Random;
 use gcnjit_difftest::shrink::shrink;
-use gcnjit_difftest::{Bench, Case, Summary, filetest};
+use gcnjit_difftest::{Bench, Case, Summary, Verdict, filetest};
 use gcnjit_isa::{Op, Target, Vop2};
+use gcnjit_translate::wide;
 
 fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
@@ -42,6 +43,26 @@ fn random_programs_agree() {
     assert_agreed(&summary, &options);
     assert_eq!(*cases, count);
     assert!(refused * 100 < *cases && too_long * 20 < *cases, "too many programs say nothing");
+}
+
+/// Kernels agree, and do what they are for: waves end in superblocks, whole ones and others, and give them up; some fault.
+#[test]
+fn random_kernels_agree() {
+    let count = setting("GCNJIT_FUZZ_COUNT", 3000);
+    let seed = setting("GCNJIT_FUZZ_SEED", 1);
+    let options = Options { seed, count, kind: Kind::Kernels, failures: 4, ..Options::default() };
+    let summary = campaign::run(&options).expect("memory for the machines");
+    let Summary { cases, faults, too_long, refused, superblocks, partial, given_up, time, .. } = &summary;
+    println!(
+        "{cases} kernels in {time:.1?}, {faults} faults, {too_long} without end, {refused} refused, \
+         {superblocks} superblocks, {partial} of partial waves, {given_up} given up"
+    );
+    assert_agreed(&summary, &options);
+    assert_eq!(*cases, count);
+    assert!(refused * 100 < *cases && too_long * 100 < *cases, "too many kernels say nothing");
+    assert!(faults * 50 > *cases && faults * 5 < *cases, "some are to fault, and most to end");
+    let wanted = if wide::is_available() { *cases } else { 0 };
+    assert!(superblocks * 20 >= wanted && partial * 50 >= wanted && given_up * 50 >= wanted, "too few superblocks");
 }
 
 #[test]
@@ -95,6 +116,44 @@ fn filetests_keep_the_case() {
     }
 }
 
+#[test]
+fn filetests_keep_kernels() {
+    let bench = Bench::new().expect("a machine");
+    let run = |case: &Case| match bench.check(case) {
+        Verdict::Same(run) => run,
+        Verdict::Different(text) => panic!("{text}"),
+        _ => panic!("it says nothing:\n{}", filetest::write(case, "")),
+    };
+    for (index, target) in (0..60).zip(TARGETS.into_iter().cycle()) {
+        let case = Generator::kernel(&mut Random::of(5, index), &Rows::of_kernels(target, &[]));
+        let text = filetest::write(&case, "a random kernel");
+        let again = filetest::parse(&text).and_then(|test| test.case(target)).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        assert_eq!(text, filetest::write(&again, "a random kernel"));
+        assert_eq!(case.launches, again.launches);
+        let [first, second] = [&case, &again].map(run);
+        assert_eq!(first.outcome.end, second.outcome.end);
+        assert_eq!(first.outcome.executed, second.outcome.executed);
+        assert!(first.outcome.contents == second.outcome.contents, "{text}");
+    }
+}
+
+/// Of a kernel that "fails" because its work-groups have 24 work-items, one of these is left.
+#[test]
+fn kernels_shrink_to_the_cause() {
+    let mut found = 0;
+    for index in 0..200 {
+        let case = Generator::kernel(&mut Random::of(9, index), &Rows::of_kernels(Target::Gfx900, &[]));
+        let is_it = |case: &Case| case.launches.iter().any(|grid| grid.group == [24, 1, 1] && grid.items[0] > 24);
+        if is_it(&case) {
+            let shrunk = shrink(case, &mut |case| is_it(case));
+            assert_eq!((shrunk.program.len(), shrunk.launches.len()), (0, 1));
+            assert_eq!(shrunk.launches[0].items, [48, 1, 1]);
+            found += 1;
+        }
+    }
+    assert!(found >= 5, "only {found} of the kernels had it");
+}
+
 /// A case that "fails" by one of its instructions is reduced to that one, and plain state.
 #[test]
 fn shrinks_to_the_cause() {
@@ -119,7 +178,7 @@ fn shrinks_to_the_cause() {
 /// What hosts without AVX-512, or without AVX2, do: the same campaigns by a process of their own.
 #[test]
 fn lower_levels_of_the_host_agree() {
-    const CAMPAIGNS: [&str; 2] = ["random_programs_agree", "everything_is_executed"];
+    const CAMPAIGNS: [&str; 3] = ["random_programs_agree", "random_kernels_agree", "everything_is_executed"];
     for level in ["avx2", "portable"] {
         let mut again = std::process::Command::new(std::env::current_exe().expect("a path of this program"));
         let seeded = again.env("GCNJIT_LEVEL", level).envs([("GCNJIT_FUZZ_SEED", "2"), ("GCNJIT_FUZZ_COUNT", "500")]);

@@ -114,6 +114,9 @@ fn mistakes_have_lines() {
         ("target gfx900\nset s[0:1] = &lds\n", 2, "'lds' has no address"),
         ("target gfx900\nmemory a[0x2000] = 1\n", 2, "'a[0x2000]' is no register and no place in memory"),
         ("target gfx900\nwave 99\n", 2, "'99' is no number of a wave"),
+        ("target gfx900\ngrid 64 of x\n", 2, "'64 of x' is no grid"),
+        ("target gfx900\ngrid 64\n", 2, "'64' is no grid"),
+        ("target gfx900\ngrid 64 of 64\nexpect a[0] = 1\nexpect v0 = 1\n", 4, "of a grid only memory and the end"),
         ("target gfx900\nexpect s[0:1] = &a\n", 2, "an address can't be expected"),
     ] {
         let error = parse(source).expect_err(source);
@@ -141,6 +144,23 @@ fn expectations_are_checked_and_blessed() {
     let blessed = bless(&bench, &parse(source).expect("a filetest"), source).expect("the engines agree");
     assert!(blessed.ends_with("expect v1 = 5 ; a sum\nexpect end ended\n"), "{blessed}");
     assert_eq!(check(&bench, &parse(&blessed).expect("a filetest")), Ok(()));
+}
+
+/// A grid has the work-items that it says, a launch after the other, and the arguments twice.
+#[test]
+fn grids_are_launched() {
+    let bench = Bench::new().expect("a machine");
+    let source = "target gfx900\nset s[0:1] = &a + 4\nset s6 = 3\ngrid 3x2 of 2x1\ngrid 1 of 1\nrun\n  \
+                  s_load_dword s20, s[14:15], 0x18\n  v_mov_b32_e32 v3, 0\n  s_waitcnt lgkmcnt(0)\n  \
+                  v_mov_b32_e32 v4, s20\n  global_atomic_add v3, v4, s[0:1]\n  s_endpgm\n\
+                  expect a[4] = 21\nexpect end ended\n";
+    assert_eq!(check(&bench, &parse(source).expect("a filetest")), Ok(()));
+    let stuck = source.replace("s_waitcnt", "s_cmp_eq_u32 s17, 1\n  s_cbranch_scc0 on\n  s_trap 1\non:\n  s_waitcnt");
+    let stuck = stuck.replace("= 21", "= 9").replace("end ended", "end fault trap at &code+0x14 lane 0 wave 2 pc 0x14");
+    assert_eq!(check(&bench, &parse(&stuck).expect("a filetest")), Ok(()));
+    let impossible = parse("target gfx900\ngrid 2048 of 2048\nrun\n  s_endpgm\n").expect("a filetest");
+    let failed = check(&bench, &impossible).expect_err("a work-group has at most 1024 work-items");
+    assert!(failed.what.contains("can't be launched"), "{failed}");
 }
 
 /// The translator plays MODE by the host's floating-point environment, and puts that back after a fault too.

@@ -4,8 +4,9 @@ use crate::cli::failure::{FAULT, Failure};
 use crate::cli::print;
 use gcnjit::Target;
 use gcnjit::isa::Op;
-use gcnjit_difftest::campaign::{self, Options};
+use gcnjit_difftest::campaign::{self, Kind, Options};
 use gcnjit_difftest::coverage::{Report, Share, TARGETS, Wanted, is_chosen, is_drawn};
+use gcnjit_difftest::generate::KERNEL_FAMILIES;
 use gcnjit_difftest::{Summary, filetest};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -30,6 +31,9 @@ pub struct Args {
     /// Runs instead of random programs those that show every row, modifier and mode, until all have been executed.
     #[arg(long, conflicts_with = "count")]
     cover: bool,
+    /// Runs kernels over a grid, whose waves' registers nobody looks at, instead of programs.
+    #[arg(long, conflicts_with = "cover")]
+    kernels: bool,
     /// Threads; as many as the host has if it is not given.
     #[arg(long)]
     threads: Option<usize>,
@@ -44,7 +48,7 @@ pub struct Args {
 /// Runs the campaign and reports it.
 pub fn main(args: &Args) -> Result<(), Failure> {
     let options = options(args)?;
-    let wanted = Wanted::new(&options.targets, &options.rows);
+    let wanted = Wanted::new(&options.targets, &wanted_rows(&options));
     let no_memory = |error| Failure::usage(format!("no memory for the machines: {error}"));
     let summary = match args.cover {
         true => campaign::cover(&options, &wanted),
@@ -55,7 +59,7 @@ pub fn main(args: &Args) -> Result<(), Failure> {
     let paths = write_failures(args, &summary)?;
     match args.json {
         true => print(&format!("{}\n", json(&summary, &report, &paths)))?,
-        false => print(&text(&summary, &report))?,
+        false => print(&text(options.kind, &summary, &report))?,
     }
     match paths.first() {
         None => Ok(()),
@@ -67,18 +71,29 @@ pub fn main(args: &Args) -> Result<(), Failure> {
     }
 }
 
+/// The rows that may come up by chance.
+fn wanted_rows(options: &Options) -> Vec<String> {
+    match options.kind {
+        Kind::Kernels if options.rows.is_empty() => KERNEL_FAMILIES.map(str::to_owned).to_vec(),
+        _ => options.rows.clone(),
+    }
+}
+
 fn options(args: &Args) -> Result<Options, Failure> {
+    let may_be_drawn = |op: Op| is_drawn(op) && (!args.kernels || KERNEL_FAMILIES.contains(&op.family()));
     for name in &args.family {
-        let known = Op::all().any(|op| is_drawn(op) && is_chosen(op, std::slice::from_ref(name)));
+        let known = Op::all().any(|op| may_be_drawn(op) && is_chosen(op, std::slice::from_ref(name)));
         if !known {
-            return Err(Failure::usage(format!("'{name}' is no family and no mnemonic begins with it")));
+            let place = if args.kernels { " in kernels" } else { "" };
+            return Err(Failure::usage(format!("'{name}' is no family and no mnemonic begins with it{place}")));
         }
     }
     let targets = if args.gfx.is_empty() { TARGETS.to_vec() } else { args.gfx.clone() };
     let defaults = Options::default();
     let threads = args.threads.unwrap_or(defaults.threads);
     let (seed, count, rows) = (args.seed, args.count, args.family.clone());
-    Ok(Options { seed, count, rows, targets, threads, ..defaults })
+    let kind = if args.kernels { Kind::Kernels } else { Kind::Programs };
+    Ok(Options { seed, count, kind, rows, targets, threads, ..defaults })
 }
 
 /// Writes each shrunk case as a filetest; the paths.
@@ -98,16 +113,22 @@ fn per_second(summary: &Summary) -> f64 {
     summary.cases as f64 / summary.time.as_secs_f64().max(1e-9)
 }
 
-fn text(summary: &Summary, report: &Report) -> String {
+fn text(kind: Kind, summary: &Summary, report: &Report) -> String {
     /// How many things that were never executed are named.
     const NAMED: usize = 12;
-    let Summary { cases, instructions, faults, too_long, refused, time, .. } = summary;
+    let Summary { cases, instructions, faults, too_long, refused, superblocks, partial, given_up, time, .. } = summary;
     let mut text = format!(
         "{cases} programs in {:.1} s, {:.0} a second; {instructions} instructions\n\
          {faults} ended with a fault, {too_long} not in time, {refused} were refused\n",
         time.as_secs_f64(),
         per_second(summary),
     );
+    if let Kind::Kernels = kind {
+        let _ = writeln!(
+            text,
+            "in {superblocks} waves ended in a superblock, in {partial} partial ones; in {given_up} others gave it up"
+        );
+    }
     let mut share = |name: &str, share: &Share| {
         let Share { done, all, never } = share;
         let _ = writeln!(text, "{name}: {done} of {all} executed");
@@ -136,6 +157,9 @@ fn json(summary: &Summary, report: &Report, paths: &[PathBuf]) -> Value {
         "faults": summary.faults,
         "too_long": summary.too_long,
         "refused": summary.refused,
+        "superblocks": summary.superblocks,
+        "superblocks_partial": summary.partial,
+        "superblocks_given_up": summary.given_up,
         "families": summary.coverage.families(),
         "coverage": {
             "forms": share(&report.forms),

@@ -87,6 +87,7 @@ fn agreed(bench: &Bench, case: &Case) -> Result<Outcome, String> {
         Verdict::Different(text) => Err(format!("the engines differ:\n{text}")),
         Verdict::Refused(item) => Err(format!("instruction {item} is not executed by either engine")),
         Verdict::Misplaced(item) => Err(format!("instruction {item} has no words: a label may be missing")),
+        Verdict::Impossible(why) => Err(format!("it can't be launched: {why}")),
         Verdict::TooLong => Err("the program does not end".to_owned()),
     }
 }
@@ -117,7 +118,17 @@ fn mismatch(bench: &Bench, case: &Case, outcome: &Outcome, expect: &Expect) -> O
 
 /// The values of a place; `count` dwords if it is memory.
 fn actual(outcome: &Outcome, wave: usize, place: &Place, count: usize) -> Vec<u64> {
-    let wave: &Wave = &outcome.waves[wave.min(outcome.waves.len() - 1)];
+    match place {
+        Place::Memory(space, offset) => {
+            let dwords = outcome.contents.of(*space)[*offset..].chunks_exact(4).take(count);
+            dwords.map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]).into()).collect()
+        }
+        register => in_wave(&outcome.waves[wave.min(outcome.waves.len() - 1)], register),
+    }
+}
+
+/// The values of a register.
+fn in_wave(wave: &Wave, place: &Place) -> Vec<u64> {
     match place {
         Place::Scc => vec![wave.scc.into()],
         Place::Mode => vec![wave.mode.0.into()],
@@ -128,10 +139,7 @@ fn actual(outcome: &Outcome, wave: usize, place: &Place, count: usize) -> Vec<u6
             let high_half = |lane: usize| if *wide { u64::from(wave.vgpr[high][lane]) << 32 } else { 0 };
             lanes.clone().map(usize::from).map(|lane| u64::from(wave.vgpr[low][lane]) | high_half(lane)).collect()
         }
-        Place::Memory(space, offset) => {
-            let dwords = outcome.contents.of(*space)[*offset..].chunks_exact(4).take(count);
-            dwords.map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]).into()).collect()
-        }
+        Place::Memory(..) => Vec::new(),
     }
 }
 

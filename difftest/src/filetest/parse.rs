@@ -1,7 +1,7 @@
 //! Text to filetests.
 
 use super::value;
-use crate::case::{Case, Contents, Pointer, Register, Space, Start};
+use crate::case::{Case, Contents, Grid, Pointer, Register, Space, Start};
 use crate::program::{Item, Label, Program, label_operand};
 use gcnjit_isa::{Decoder, Inst, Target, asm};
 use gcnjit_rt::wave::reg;
@@ -79,6 +79,14 @@ pub enum What {
     },
 }
 
+impl What {
+    /// Whether it is about what waves have, rather than the machine.
+    fn is_of_waves(&self) -> bool {
+        let What::Values(place, _) = self else { return false };
+        !matches!(place, Place::Memory(space, _) if *space != Space::Lds)
+    }
+}
+
 /// An expectation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expect {
@@ -99,6 +107,7 @@ pub struct Filetest {
     pub expects: Vec<Expect>,
     sets: Vec<Set>,
     waves: usize,
+    launches: Vec<Grid>,
     program: Vec<(usize, String)>,
 }
 
@@ -119,6 +128,7 @@ pub fn parse(source: &str) -> Result<Filetest, Error> {
             _ if running && indented => test.program.push((line, words.to_owned())),
             "run" => running = true,
             "target" => test.targets.extend(targets(rest).map_err(wrong)?),
+            "grid" => test.launches.push(grid(rest).ok_or_else(|| wrong(format!("'{rest}' is no grid")))?),
             "wave" => {
                 let index = rest.trim().parse().ok().filter(|index| *index < 16);
                 let index: usize = index.ok_or_else(|| wrong(format!("'{rest}' is no number of a wave")))?;
@@ -141,10 +151,27 @@ pub fn parse(source: &str) -> Result<Filetest, Error> {
             other => return Err(wrong(format!("'{other}' is nothing that a line begins with"))),
         }
     }
-    match test.targets.is_empty() {
-        true => Err(Error { line: 1, what: "there is no target".to_owned() }),
-        false => Ok(test),
+    if test.targets.is_empty() {
+        return Err(Error { line: 1, what: "there is no target".to_owned() });
     }
+    let unknown = test.expects.iter().find(|expect| !test.launches.is_empty() && expect.what.is_of_waves());
+    match unknown {
+        Some(Expect { line, .. }) => {
+            Err(Error { line: *line, what: "of a grid only memory and the end are known".to_owned() })
+        }
+        None => Ok(test),
+    }
+}
+
+/// `256x2x1 of 64x1x1`, each of one to three sizes.
+fn grid(text: &str) -> Option<Grid> {
+    let sizes = |text: &str| -> Option<[u32; 3]> {
+        let given = text.trim().split('x').map(|size| size.parse().ok());
+        let given = given.collect::<Option<Vec<u32>>>().filter(|given| given.len() <= 3)?;
+        Some(std::array::from_fn(|d| given.get(d).copied().unwrap_or(1)))
+    };
+    let (items, group) = text.split_once(" of ")?;
+    Some(Grid { items: sizes(items)?, group: sizes(group)? })
 }
 
 fn targets(text: &str) -> Result<Vec<Target>, String> {
@@ -281,7 +308,8 @@ impl Filetest {
             }
             room.zip(values).for_each(|(bytes, value)| bytes.copy_from_slice(&(*value as u32).to_le_bytes()));
         }
-        Ok(Case { target, program: self.program(target)?, waves, contents })
+        let launches = self.launches.clone();
+        Ok(Case { target, program: self.program(target)?, waves, launches, contents })
     }
 
     fn program(&self, target: Target) -> Result<Program, Error> {

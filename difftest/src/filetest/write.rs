@@ -1,7 +1,7 @@
 //! Cases to text.
 
 use super::value;
-use crate::case::{Case, Contents, Pointer, Register, Space, Start};
+use crate::case::{Case, Contents, Grid, Pointer, Register, Space, Start};
 use crate::program::{Item, Label};
 use gcnjit_isa::{Inst, Target, asm, disas, encode};
 use gcnjit_rt::wave::reg;
@@ -17,6 +17,9 @@ pub fn write(case: &Case, about: &str) -> String {
     line_of(&mut text, format_args!("target {}", case.target));
     let mode = case.waves.first().map_or(0, |start| start.wave.mode.0);
     line_of(&mut text, format_args!("mode {mode:#x}"));
+    for Grid { items: [x, y, z], group: [a, b, c] } in &case.launches {
+        line_of(&mut text, format_args!("grid {x}x{y}x{z} of {a}x{b}x{c}"));
+    }
     contents(&mut text, &case.contents);
     for (index, start) in case.waves.iter().enumerate() {
         if case.waves.len() > 1 {

@@ -14,12 +14,14 @@ use gcnjit_isa::{Op, Operand, Sop1, Sop2, Sopk, Sopp, asm};
 pub const DEPTH: usize = 3;
 
 impl Generator<'_> {
-    fn label(&mut self) -> Label {
+    /// A new label.
+    pub fn label(&mut self) -> Label {
         self.labels += 1;
         self.labels
     }
 
-    fn jump(&mut self, op: Op, label: Label) {
+    /// Appends a branch to a label.
+    pub fn jump(&mut self, op: Op, label: Label) {
         let at = op.info().srcs.iter().position(|ty| *ty == gcnjit_isa::Ty::label).unwrap_or(0);
         let mut src = [Operand::None; 2];
         src[at] = Operand::Imm(0);

@@ -1,17 +1,19 @@
 //! Random valid programs, drawn from the instruction table, and the states they start from.
 //!
 //! [`Generator::program`] makes programs as kernels are, with control flow and memory; [`Generator::probes`] puts
-//! given rows and features one behind the other. What a seed gives is the same in every process.
+//! given rows and features one behind the other, [`Generator::kernel`] makes kernels that are launched. What a seed gives is the same in every process.
 
 mod flow;
+mod kernel;
 mod rows;
 mod statement;
 
+pub use kernel::FAMILIES as KERNEL_FAMILIES;
 pub use rows::Rows;
 pub use statement::{is_control, is_executed};
 
 use crate::aim::{fill, flat_scratch};
-use crate::case::{Case, Contents, Start};
+use crate::case::{Case, Contents, Grid, Start};
 use crate::feature::Feature;
 use crate::program::{Item, Label, Program, renumber};
 use crate::random::Random;
@@ -32,6 +34,8 @@ pub struct Generator<'a> {
     random: &'a mut Random,
     target: Target,
     waves: Vec<Start>,
+    /// Of a kernel.
+    launches: Vec<Grid>,
     program: Program,
     /// What is behind the program's end.
     functions: Program,
@@ -52,10 +56,16 @@ impl<'a> Generator<'a> {
             start.wave.index = starts.len() as u32;
             starts.push(start);
         }
+        Generator::of(random, target, starts)
+    }
+
+    /// Nothing yet, for waves that begin so.
+    fn of(random: &'a mut Random, target: Target, waves: Vec<Start>) -> Generator<'a> {
         Generator {
             random,
             target,
-            waves: starts,
+            waves,
+            launches: Vec::new(),
             program: Vec::new(),
             functions: Vec::new(),
             rows: None,
@@ -138,12 +148,13 @@ impl<'a> Generator<'a> {
         let mut contents = Contents::default();
         let mut values = Values::new(self.random);
         fill(&mut contents, || values.next(self.random));
-        if self.random.once_in(4) {
+        let rarely = if self.launches.is_empty() { 4 } else { 24 };
+        if self.random.once_in(rarely) {
             // Exceptions are kept where some instruction names TRAPSTS, whether it is executed or not.
             let inst = scalar(ops::GETREG, [Operand::Sgpr(0), Operand::None], [TRAPSTS, Operand::None], self.target);
             self.program.insert(end, Item::Inst(inst));
         }
-        Case { target: self.target, program: self.program, waves: self.waves, contents }
+        Case { target: self.target, program: self.program, waves: self.waves, launches: self.launches, contents }
     }
 }
 

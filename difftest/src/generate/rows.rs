@@ -1,5 +1,6 @@
 //! Which rows a target has, by family, and how often each family comes up.
 
+use super::KERNEL_FAMILIES;
 use crate::coverage::{is_chosen, is_drawn};
 use crate::random::Random;
 use gcnjit_isa::{Encoding, Op, Target};
@@ -46,6 +47,13 @@ impl Rows {
         let families =
             WEIGHTS.iter().map(|(family, weight)| (*weight, rows(family))).filter(|(_, rows)| !rows.is_empty());
         Rows { target, families: families.collect() }
+    }
+
+    /// Those that are drawn for kernels.
+    pub fn of_kernels(target: Target, names: &[String]) -> Rows {
+        let families = Rows::new(target, names).families.into_iter();
+        let of_kernels = |family: &(u64, Family)| KERNEL_FAMILIES.contains(&family.1[0].0.family());
+        Rows { target, families: families.filter(of_kernels).collect() }
     }
 
     /// Whether there is nothing to draw.

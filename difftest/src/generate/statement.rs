@@ -131,7 +131,10 @@ impl Generator<'_> {
             // LDS has few attributes.
             mem.target %= 4;
         }
-        canonical(inst, self.target)
+        match self.launches.is_empty() {
+            true => canonical(inst, self.target),
+            false => self.on_data_of_kernels(inst),
+        }
     }
 
     /// Immediates that have few useful values.

@@ -93,7 +93,12 @@ impl Plan {
 
     /// A plan that says no more than what is in slots: values without a rank.
     pub fn of_slots(ranks: Vec<Option<usize>>, slots: Table<usize>) -> Plan {
-        Plan { steps: vec![Step::default()], ranks, slots, ..Plan::default() }
+        let mut valid_until = Table::default();
+        // A read is kept if something else is in the register by now.
+        for value in (0..ranks.len()).map(|number| Value(number as u32)).filter(|value| slots.contains(*value)) {
+            valid_until.insert(value, scalar_moment(0));
+        }
+        Plan { steps: vec![Step::default()], ranks, slots, valid_until, ..Plan::default() }
     }
 
     /// The frame slot of a value that is in one.

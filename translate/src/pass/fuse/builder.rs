@@ -14,6 +14,8 @@ use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+/// Says of a read of a VGPR that it is in a slot.
+const KEPT: u64 = 1 << 63;
 /// Most values that a part computes, times the chunks that its code is written out for. Those with a stride mostly belong
 /// to addresses, which are computed once.
 const VALUES: usize = 56 * 4;
@@ -272,7 +274,9 @@ impl<'a> Builder<'a> {
 
     fn slot(&mut self, value: Value, node: &Node) -> Option<Value> {
         let slot = self.context.plan.slots.get(value)?;
-        let here = self.push(value, Node { args: [Value::NONE; 3], ..*node });
+        // What a register held is not what it holds when the part begins.
+        let imm = if node.op == Op::Vgpr { node.imm | KEPT } else { node.imm };
+        let here = self.push(value, Node { args: [Value::NONE; 3], imm, ..*node });
         self.ranks[here.index()] = None;
         self.slots.insert(here, slot);
         Some(here)
