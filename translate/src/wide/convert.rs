@@ -66,8 +66,12 @@ impl Chunk<'_> {
         let source = self.r.vector(source, 0);
         let (low, high) = (self.r.fresh(), self.r.fresh());
         self.r.asm.upper(high, source);
-        self.r.asm.v1(row, low, source);
-        self.r.asm.v1(row, high, high);
+        for (half, (to, from)) in [(low, source), (high, high)].into_iter().enumerate() {
+            match self.r.float_lanes(half) {
+                Some(lanes) => self.r.asm.clear(row, to, lanes, from),
+                None => self.r.asm.v1(row, to, from),
+            }
+        }
         [low, high]
     }
 
@@ -120,10 +124,14 @@ impl Chunk<'_> {
     }
 
     pub(super) fn demote(&mut self, value: Value, node: &Node) {
-        let (low, high) = (self.r.operand(node.args[0], 0), self.r.operand(node.args[0], 1));
-        let (result, upper) = (self.r.fresh(), self.r.fresh());
-        self.r.asm.v1(op::VCVTPD2PS, result, low);
-        self.r.asm.v1(op::VCVTPD2PS, upper, high);
+        let halves = [0, 1].map(|half| (self.r.operand(node.args[0], half), self.r.fresh()));
+        for (half, (from, to)) in halves.into_iter().enumerate() {
+            match self.r.float_lanes(half) {
+                Some(lanes) => self.r.asm.clear(op::VCVTPD2PS, to, lanes, from),
+                None => self.r.asm.v1(op::VCVTPD2PS, to, from),
+            }
+        }
+        let [(_, result), (_, upper)] = halves;
         self.r.asm.join(result, result, upper);
         self.r.define(value, 0, result);
     }

@@ -249,8 +249,12 @@ fn segment(asm: &mut Asm, demand: Demand<'_>, layout: &mut Layout) -> (usize, us
 fn compacted(asm: &mut Asm, demand: Demand<'_>, layout: &mut Layout) -> usize {
     let offset = asm.function();
     asm.mov(Gpr::Rdx, Gpr::Rsi);
-    let schedule = Schedule::new(&demand, None, demand.needed(None));
-    select::events(&schedule, Registers::new(asm, demand, None, &schedule.lives, layout, Work::Compacted));
+    let needed = demand.needed(None);
+    let idle = idle_mask(&demand, &needed);
+    let schedule = Schedule::new(&demand, None, needed);
+    let mut registers = Registers::new(asm, demand, None, &schedule.lives, layout, Work::Compacted);
+    keep_floats_in(&mut registers, idle, &schedule);
+    select::events(&schedule, registers);
     asm.ret();
     offset
 }
@@ -260,9 +264,27 @@ fn rare_segment(asm: &mut Asm, demand: Demand<'_>, layout: &mut Layout) -> usize
     let offset = asm.function();
     asm.mov(Gpr::Rdx, Gpr::Rsi);
     let needed = demand.needed(None);
-    let idle = demand.exec(&needed).filter(|exec| demand.is_idle_without(Some(*exec)));
+    let idle = idle_mask(&demand, &needed);
     version(asm, demand, layout, None, idle, needed);
     offset
+}
+
+/// EXEC of a segment, if other lanes don't matter to it.
+fn idle_mask(demand: &Demand<'_>, needed: &[Value]) -> Option<Value> {
+    demand.exec(needed).filter(|exec| demand.is_idle_without(Some(*exec)))
+}
+
+/// Has floats computed in the lanes of a chunk that matter, if others do not.
+fn keep_floats_in(registers: &mut Registers<'_>, idle: Option<Value>, schedule: &Schedule<Event>) {
+    let demand = registers.demand;
+    let computed = schedule.events().filter_map(|(_, event)| match event {
+        Event::Compute(value) => Some(demand.node(value)),
+        _ => None,
+    });
+    if let (Some(exec), Some(wide)) = (idle, select::floats(computed)) {
+        registers.reserve_float_lanes(wide);
+        registers.load_float_lanes(exec);
+    }
 }
 
 /// Events of a chunk up to which all chunks are written out: the loop would take a quarter of the time or more.
@@ -316,7 +338,9 @@ fn chunk_loop(
         asm.is_zero16(Gpr::R8, layout.scalar(exec));
         asm.jump(When::Zero)
     });
-    select::events(schedule, Registers::new(asm, demand, full, &schedule.lives, layout, Work::Loop));
+    let mut registers = Registers::new(asm, demand, full, &schedule.lives, layout, Work::Loop);
+    keep_floats_in(&mut registers, idle, schedule);
+    select::events(schedule, registers);
     if let Some(skip) = skip {
         let turned = asm.jump_always();
         asm.bind(skip);

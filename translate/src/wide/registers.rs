@@ -79,6 +79,9 @@ pub struct Registers<'a> {
     stored: HashMap<Part, i32>,
     /// Where rare calls have their room.
     rare_room: Option<i32>,
+    /// The lanes that floats are computed in, if others do not matter; and if there are wide ones, those of the upper half
+    /// of a chunk too.
+    float_lanes: [Option<K>; 2],
 }
 
 /// Where a part is in memory.
@@ -113,6 +116,7 @@ impl<'a> Registers<'a> {
             masks: Bank::new(1),
             stored: HashMap::default(),
             rare_room: None,
+            float_lanes: [None; 2],
         }
     }
 
@@ -320,6 +324,44 @@ impl<'a> Registers<'a> {
         let register = self.masks.free().unwrap_or_else(|| self.evict_mask());
         self.masks.pin(register);
         K(register as u8)
+    }
+
+    /// Has floats computed in some lanes only, `wide` ones among them, which are to be loaded for each chunk. Others may
+    /// hold denormals, such as small integers, which would take the host a hundred times as long.
+    pub fn reserve_float_lanes(&mut self, wide: bool) {
+        for lanes in 0..if wide { 2 } else { 1 } {
+            let register = self.fresh_mask();
+            self.masks.reserve(register.0.into());
+            self.float_lanes[lanes] = Some(register);
+        }
+    }
+
+    /// Loads those of this chunk: active ones by `exec`, a mask among the scalars.
+    pub fn load_float_lanes(&mut self, exec: Value) {
+        if let [Some(lanes), _] = self.float_lanes {
+            self.load_bits(lanes, self.layout.scalar(exec));
+            self.find_upper_float_lanes();
+        }
+    }
+
+    /// The same from memory.
+    pub fn load_float_lanes_from(&mut self, bits: Mem) {
+        if let [Some(lanes), _] = self.float_lanes {
+            self.asm.k_load(lanes, bits);
+            self.find_upper_float_lanes();
+        }
+    }
+
+    fn find_upper_float_lanes(&mut self) {
+        if let [Some(lanes), Some(upper)] = self.float_lanes {
+            self.asm.k_upper(upper, lanes);
+        }
+    }
+
+    /// The lanes of a half that floats are computed in, if it is not in all.
+    pub fn float_lanes(&self, half: usize) -> Option<K> {
+        // The ends of chunks are all wanted.
+        self.float_lanes[half].filter(|_| self.work.chunk() != ENDS)
     }
 
     fn evict_mask(&mut self) -> usize {

@@ -150,7 +150,10 @@ impl Chunk<'_> {
                 self.r.retire();
             }
             let result = self.r.fresh();
-            self.r.asm.v(row, result, first, second);
+            match self.r.float_lanes(half).filter(|_| minds_denormals(node)) {
+                Some(lanes) => self.r.asm.clear2(row, result, lanes, first, second),
+                None => self.r.asm.v(row, result, first, second),
+            }
             self.r.define(value, half, result);
         }
     }
@@ -212,9 +215,10 @@ impl Chunk<'_> {
         };
         for half in 0..halves(node.ty) {
             let (source, result) = (self.r.operand(node.args[0], half), self.r.fresh());
-            match imm {
-                Some(imm) => self.r.asm.v1i(row, result, source, imm),
-                None => self.r.asm.v1(row, result, source),
+            match (imm, self.r.float_lanes(half)) {
+                (Some(imm), _) => self.r.asm.v1i(row, result, source, imm),
+                (None, Some(lanes)) => self.r.asm.clear(row, result, lanes, source),
+                (None, None) => self.r.asm.v1(row, result, source),
             }
             self.r.define(value, half, result);
         }
@@ -370,14 +374,21 @@ impl Chunk<'_> {
             if self.r.is_uniform(c) && !self.r.is_uniform(b) {
                 let (factor, addend) = (self.r.vector(a, half), self.r.operand(c, half));
                 let result = self.overwritten(b, half, a, c);
-                self.r.asm.v(by_factor, result, factor, addend);
+                self.multiply_add(by_factor, half, result, factor, addend);
                 self.r.define(value, half, result);
             } else {
                 let (factor, other) = (self.r.vector(a, half), self.r.operand(b, half));
                 let result = self.overwritten(c, half, a, b);
-                self.r.asm.v(by_addend, result, factor, other);
+                self.multiply_add(by_addend, half, result, factor, other);
                 self.r.define(value, half, result);
             }
+        }
+    }
+
+    fn multiply_add(&mut self, row: Evex, half: usize, result: Zmm, second: Zmm, third: Rm) {
+        match self.r.float_lanes(half) {
+            Some(lanes) => self.r.asm.clear2(row, result, lanes, second, third),
+            None => self.r.asm.v(row, result, second, third),
         }
     }
 
@@ -401,6 +412,23 @@ fn reordered(table: u8, order: [usize; 3]) -> u8 {
 /// Registers that a value takes.
 pub(super) fn halves(ty: Ty) -> usize {
     if ty == Ty::B64 { 2 } else { 1 }
+}
+
+/// Whether an operation takes the host much longer where lanes have denormals.
+fn minds_denormals(node: &Node) -> bool {
+    let is_arithmetic = matches!(node.op, Op::FAdd | Op::FSub | Op::FMul | Op::FDiv | Op::Fma | Op::FSqrt);
+    is_arithmetic || is_conversion(node)
+}
+
+/// Whether it converts between the widths of floats.
+fn is_conversion(node: &Node) -> bool {
+    matches!(node.op, Op::Promote | Op::Demote)
+}
+
+/// Of values that are computed, whether they are floats that mind denormals; and if so, whether there are wide ones.
+pub(super) fn floats<'n>(computed: impl Iterator<Item = &'n Node>) -> Option<bool> {
+    let floats = computed.filter(|node| minds_denormals(node));
+    floats.map(|node| node.ty == Ty::B64 || is_conversion(node)).reduce(|some, others| some || others)
 }
 
 /// The instruction, and whether the order of its sources doesn't matter. Floats' does: the first NaN is the result.

@@ -18,10 +18,10 @@ mod stores;
 mod tables;
 
 use super::access::{COUNT, EXEC, PATIENCE, orders};
-use super::asm::{Asm, Gpr, Jump, K, MaskOp, Rm, When, Zmm, op};
+use super::asm::{Asm, Gpr, Jump, K, MaskOp, Mem, Rm, When, Zmm, op};
 use super::registers::{ENDS, Registers, Work};
 use super::schedule::{Event, Schedule};
-use super::select::Chunk;
+use super::select::{Chunk, floats};
 use super::{Entry, Layout, join_bits};
 use crate::access::{Origin, Site};
 use crate::jit::Context;
@@ -188,6 +188,8 @@ pub(super) struct Part<'a> {
     chunks: Option<Zmm>,
     /// Whether loads that count ask for lines ahead of what they load.
     is_ahead: bool,
+    /// Of a part for any EXEC: the chunk whose lanes floats are computed in.
+    floats_in: Option<i32>,
 }
 
 impl<'a> Part<'a> {
@@ -207,6 +209,7 @@ impl<'a> Part<'a> {
             bases: HashMap::default(),
             chunks: None,
             is_ahead,
+            floats_in: None,
         }
     }
 
@@ -242,6 +245,9 @@ impl<'a> Part<'a> {
             self.wrong = Some(self.zero());
             self.chunks = (self.partial && self.count > 1).then(|| self.chunks_with_lanes());
         }
+        let values = self.fused.stages.iter().flat_map(|stage| &stage.values);
+        let floats = floats(values.map(|value| self.fused.block.node(*value)));
+        floats.filter(|_| self.partial).into_iter().for_each(|wide| self.chunk.r.reserve_float_lanes(wide));
         for (chunk, event) in schedule.events() {
             self.chunk.r.begin(chunk);
             self.event(event);
@@ -275,7 +281,19 @@ impl<'a> Part<'a> {
             PartEvent::Store(number) => self.store(number),
             PartEvent::Chunk(Event::Set(register, value)) if self.partial => self.set_active(register, value),
             PartEvent::Chunk(Event::Bits(index, value)) if self.partial => self.bits_active(index, value),
-            PartEvent::Chunk(event) => self.chunk.event(event),
+            PartEvent::Chunk(event) => {
+                self.find_float_lanes();
+                self.chunk.event(event);
+            }
+        }
+    }
+
+    /// Loads the active lanes of the chunk that comes next, if these are not there.
+    fn find_float_lanes(&mut self) {
+        let chunk = self.chunk.r.work.chunk();
+        if self.floats_in != Some(chunk) {
+            self.chunk.r.load_float_lanes_from(Mem::At(WAVE, EXEC + 2 * chunk));
+            self.floats_in = Some(chunk);
         }
     }
 
