@@ -95,6 +95,14 @@ fn cliffs() -> Vec<Cliff> {
     let f64s = |i: u32| format!("v_fma_f64 v[{0}:{1}], v[2:3], v[4:5], v[{0}:{1}]", 10 + 2 * (i % 8), 11 + 2 * (i % 8));
     let many = |i: u32| format!("v_add_f32_e32 v{}, v{}, v{}", 1 + i % 240, 1 + i % 240, 1 + (i * 7) % 240);
     let masked = |mask: &str| format!("s_mov_b32 exec_lo, {mask}\ns_mov_b32 exec_hi, {mask}");
+    let denormals = |register: u32| format!("v_add_u32_e32 v{register}, 77, v0");
+    let beside_integers = format!(
+        "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 4, 4), 0xf\n{}{}\n{}",
+        lines(17, denormals),
+        masked("0x55555555"),
+        lines(17, |register| format!("v_mov_b32 v{register}, 1.0"))
+    );
+    let f32s = |i: u32| format!("v_fma_f32 v{0}, v{0}, v{1}, v{2}", 1 + i % 8, 9 + i % 8, 9 + (i + 3) % 8);
     let strided = address("v_lshlrev_b32 v1, 8, v0");
     let random =
         address("s_mov_b32 s5, 0x9e37\nv_mul_lo_u32 v1, v0, s5\nv_and_b32 v1, 0xfffc, v1\nv_min_u32 v1, 0xff00, v1");
@@ -107,6 +115,7 @@ fn cliffs() -> Vec<Cliff> {
         plain("f64 multiply-adds", "", lines(64, f64s), 64),
         Cliff { lanes: 32, ..plain("half of EXEC, alternating", &masked("0x55555555"), lines(64, add), 64) },
         Cliff { lanes: 2, ..plain("two lanes of EXEC", &masked("1"), lines(64, add), 64) },
+        Cliff { lanes: 32, ..plain("f32 multiply-adds beside integers", &beside_integers, lines(64, f32s), 64) },
         plain("flat loads, contiguous", &near, loads("flat_load_dword"), 32),
         plain("global loads, contiguous", &near, loads("global_load_dword"), 32),
         plain("global loads of 16 bytes, contiguous", &wide, quads("load"), 32),

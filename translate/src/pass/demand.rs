@@ -57,11 +57,11 @@ impl<'a> Demand<'a> {
 
     /// Looks through operations that do nothing when the mask `full` is all ones.
     pub fn resolved(&self, value: Value, full: Option<Value>) -> Value {
-        if self.is_loaded(value) {
+        if full.is_none() || self.is_loaded(value) {
             return value;
         }
         let node = self.node(value);
-        let is_full = |v: Value| full.is_some() && self.is_spread_of(v, full);
+        let is_full = |v: Value| self.is_spread_of(v, full);
         match node.op {
             Op::Select if is_full(node.args[0]) => self.resolved(node.args[1], full),
             Op::And if node.ty == Ty::B1 && is_full(node.args[0]) => self.resolved(node.args[1], full),
@@ -78,13 +78,17 @@ impl<'a> Demand<'a> {
 
     /// Whether the segment finds the value in its slot instead of computing it.
     pub fn is_loaded(&self, value: Value) -> bool {
+        // Most values have no slot: asked first, as this is asked for each operand of whatever is emitted.
+        if !self.plan.slots.contains(value) {
+            return false;
+        }
         let node = self.node(value);
         if node.shape == Shape::Uniform {
             return false;
         }
         let here = self.plan.ranks[value.index()] == Some(self.rank) && !node.is_row();
         let in_file = node.op == Op::Vgpr && self.plan.in_file_for_segment(value, self.rank);
-        !here && !in_file && !is_cheap(self.block, value) && self.plan.slots.contains(value)
+        !here && !in_file && !is_cheap(self.block, value)
     }
 
     /// Whether a chunk without active lanes changes nothing: all writes are blended under the mask.

@@ -5,6 +5,8 @@ pub struct Bank<P, const N: usize> {
     held: [Option<P>; N],
     /// The last event that uses what each holds.
     last: [usize; N],
+    /// No event before this one is the last for what any register holds: most events end without a look at each.
+    first_end: usize,
     /// Registers that hold something, a bit each.
     used: u32,
     /// Registers in use by this event.
@@ -16,7 +18,7 @@ pub struct Bank<P, const N: usize> {
 impl<P: Copy + PartialEq, const N: usize> Bank<P, N> {
     /// All free but for the reserved ones.
     pub fn new(reserved: u32) -> Self {
-        Bank { held: [None; N], last: [0; N], used: 0, pinned: reserved, reserved }
+        Bank { held: [None; N], last: [0; N], first_end: usize::MAX, used: 0, pinned: reserved, reserved }
     }
 
     /// The register that holds something.
@@ -54,6 +56,7 @@ impl<P: Copy + PartialEq, const N: usize> Bank<P, N> {
     /// The register holds something up to an event, whatever it held.
     pub fn hold(&mut self, register: usize, part: P, last: usize) {
         (self.held[register], self.last[register]) = (Some(part), last);
+        self.first_end = self.first_end.min(last);
         self.used |= 1 << register;
     }
 
@@ -64,10 +67,16 @@ impl<P: Copy + PartialEq, const N: usize> Bank<P, N> {
 
     /// Frees registers whose last event is this one or an earlier one.
     pub fn retire(&mut self, now: usize) {
+        if now < self.first_end {
+            return;
+        }
+        self.first_end = usize::MAX;
         for register in bits(self.used) {
             if self.last[register] <= now {
                 self.forget(register);
                 self.release(register);
+            } else {
+                self.first_end = self.first_end.min(self.last[register]);
             }
         }
     }
@@ -106,6 +115,27 @@ mod tests {
         assert_eq!(bank.unpinned().count(), 0);
         bank.retire(5);
         assert_eq!((bank.holder('a'), bank.free()), (None, Some(1)));
+    }
+
+    #[test]
+    fn each_register_is_free_after_its_own_last_event() {
+        let mut bank: Bank<char, 4> = Bank::new(0);
+        let held =
+            |bank: &Bank<char, 4>| "abcd".chars().filter(|part| bank.holder(*part).is_some()).collect::<String>();
+        [(0, 'a', 6), (1, 'b', 2), (2, 'c', 4)]
+            .into_iter()
+            .for_each(|(register, part, last)| bank.hold(register, part, last));
+        bank.next(1);
+        assert_eq!(held(&bank), "abc");
+        bank.next(2);
+        assert_eq!(held(&bank), "ac");
+        // Something that ends earlier than what is there, and something in place of another that ends later.
+        bank.hold(3, 'd', 3);
+        bank.hold(0, 'b', 5);
+        bank.next(3);
+        assert_eq!(held(&bank), "bc");
+        bank.next(5);
+        assert_eq!(held(&bank), "");
     }
 
     #[test]

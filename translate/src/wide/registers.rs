@@ -249,9 +249,14 @@ impl<'a> Registers<'a> {
             self.vectors.pin(known);
             return Zmm(known as u8);
         }
-        let register = self.fresh();
         let home = self.home(part).expect("a value is computed before it is used");
-        self.load_home(home, register, self.is_wide(value));
+        self.fetch(part, home)
+    }
+
+    /// Loads a part from where it is in memory.
+    fn fetch(&mut self, part: Part, home: Home) -> Zmm {
+        let register = self.fresh();
+        self.load_home(home, register, self.is_wide(part.value));
         self.hold(part, register);
         register
     }
@@ -292,14 +297,15 @@ impl<'a> Registers<'a> {
     /// A half of a value as an instruction's last operand: memory, if it is there and not needed again.
     pub fn operand(&mut self, value: Value, half: usize) -> Rm {
         let part = self.part(value, half);
-        if self.vectors.holder(part).is_none() {
-            match self.home(part) {
-                Some(Home::One(mem)) => return Rm::Broadcast(mem),
-                Some(Home::Lanes(mem)) if !self.used_later(part) => return Rm::Mem(mem),
-                _ => {}
-            }
+        if let Some(known) = self.vectors.holder(part) {
+            self.vectors.pin(known);
+            return Zmm(known as u8).into();
         }
-        self.vector(value, half).into()
+        match self.home(part).expect("a value is computed before it is used") {
+            Home::One(mem) => Rm::Broadcast(mem),
+            Home::Lanes(mem) if !self.used_later(part) => Rm::Mem(mem),
+            home => self.fetch(part, home).into(),
+        }
     }
 
     fn load_home(&mut self, home: Home, to: Zmm, wide: bool) {

@@ -8,6 +8,7 @@ use super::tiles::Tiles;
 use crate::lane::{Op, Shape, Value};
 use crate::pass::demand::Demand;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use std::rc::Rc;
 
 /// Where values may be used: the chunks, and their ends.
 const PLACES: u32 = ENDS as u32 + 1;
@@ -46,8 +47,8 @@ pub struct Lives {
     uses: Uses,
     /// VGPR reads that are made early.
     early: HashSet<Value>,
-    /// Values that are one instruction with what they are made of.
-    pub tiles: Tiles,
+    /// Values that are one instruction with what they are made of: the same in all versions of a fused part.
+    pub tiles: Rc<Tiles>,
 }
 
 impl Lives {
@@ -99,7 +100,7 @@ impl<E: Copy> Schedule<E> {
         events: Vec<(i32, E)>,
         uses: &[Use],
         early: impl IntoIterator<Item = Value>,
-        tiles: Tiles,
+        tiles: Rc<Tiles>,
     ) -> Schedule<E> {
         let early = early.into_iter().collect();
         let lives = Lives { count: events.len(), copies: 1, uses: Uses::of(uses), early, tiles };
@@ -125,7 +126,7 @@ impl Schedule<Event> {
         let roots = segment.sets.iter().chain(&segment.bits).map(root).chain(segment.spills.iter().copied());
         let roots: Vec<Value> = roots.collect();
         let tiles = Tiles::find(demand.block, &computed, &roots, |value| demand.resolved(value, full));
-        let mut schedule = Schedule::of(Vec::new(), &[], early, tiles);
+        let mut schedule = Schedule::of(Vec::new(), &[], early, Rc::new(tiles));
         let ready = schedule.compute(demand, full, needed);
         let at = |value: Value| ready.at.get(&value).copied().unwrap_or(0);
         let mut after: Vec<(usize, Event)> = Vec::new();

@@ -8,6 +8,7 @@ use crate::pass::strides::claims::Claim;
 use crate::wide::schedule::{Event, Schedule, Use};
 use crate::wide::tiles::Tiles;
 use rustc_hash::FxHashSet as HashSet;
+use std::rc::Rc;
 
 /// What a part does, one thing after the other.
 #[derive(Clone, Copy)]
@@ -37,10 +38,9 @@ impl From<Event> for PartEvent<'_> {
 }
 
 /// Lists what happens in the first `count` chunks: values by chunk, accesses for all of them at once; in the end what had to
-/// wait.
-pub(super) fn schedule(fused: &Fused, count: i32) -> Schedule<PartEvent<'_>> {
+/// wait. The trees are those of [`tiles`].
+pub(super) fn schedule(fused: &Fused, count: i32, tiles: Rc<Tiles>) -> Schedule<PartEvent<'_>> {
     let mut list = List { fused, count, events: Vec::new(), uses: Vec::new() };
-    let tiles = tiles(fused);
     let early = list.early();
     early.iter().for_each(|value| list.in_each_chunk(Event::Load(*value), &[]));
     for stage in &fused.stages {
@@ -92,7 +92,7 @@ pub(super) fn schedule(fused: &Fused, count: i32) -> Schedule<PartEvent<'_>> {
 }
 
 /// The trees among the values that are computed in chunks.
-fn tiles(fused: &Fused) -> Tiles {
+pub(super) fn tiles(fused: &Fused) -> Tiles {
     let values: Vec<Value> = fused.stages.iter().flat_map(|stage| &stage.values).copied().collect();
     let lanes = fused.accesses.iter().flat_map(|access| access.address.iter().chain(&access.data));
     let sets = fused.sets.iter().chain(fused.stages.iter().flat_map(|stage| &stage.sets)).map(|set| &set.1);

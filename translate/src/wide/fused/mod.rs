@@ -41,6 +41,7 @@ use lanes::Lanes;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::cell::LazyCell;
 use std::mem::{offset_of, size_of};
+use std::rc::Rc;
 use stores::Spread;
 
 /// The site of an access, the size of its allocation, and how far into it the first byte of what is checked may be.
@@ -91,7 +92,8 @@ pub fn emit(asm: &mut Asm, block: &Block, plan: &Plan, fused: &Fused, unit: &Uni
         let part = Part::new(Chunk { r: registers }, fused, unit, partial, count);
         part.emit(schedule, general.as_ref(), &layout)
     };
-    let all_chunks = LazyCell::new(|| events::schedule(fused, COUNT));
+    let tiles = Rc::new(events::tiles(fused));
+    let all_chunks = LazyCell::new(|| events::schedule(fused, COUNT, tiles.clone()));
     let mut give_up = Vec::new();
     if unit.superblock.is_none() || !fused.partial {
         let not_all = [0, 4].map(|half| {
@@ -106,7 +108,7 @@ pub fn emit(asm: &mut Asm, block: &Block, plan: &Plan, fused: &Fused, unit: &Uni
             give_up.push(version(asm, &all_chunks, true, COUNT));
         } else {
             let others = are_others(asm, count);
-            give_up.push(version(asm, &events::schedule(fused, count), true, count));
+            give_up.push(version(asm, &events::schedule(fused, count, tiles.clone()), true, count));
             others.into_iter().for_each(|jump| asm.bind(jump));
         }
     }
