@@ -19,7 +19,7 @@
 //! | `target T...` | where it is run; once on each |
 //! | `mode M`, `scc B` | MODE and SCC, 0 if not given |
 //! | `wave N` | what follows is for wave N alone, from 0; before it, for all. The highest says how many there are |
-//! | `grid XxYxZ of XxYxZ` | the program is a kernel: a launch of so many work-items, in work-groups of so many. More of them follow one after the other. s0 to s13 are its arguments, as the kernarg segment has them too, to which s[14:15] point; s16 to s18 are the work-group's coordinates, v0 to v2 the work-item's. LDS begins with zeros, and of registers nothing can be expected |
+//! | `grid XxYxZ of XxYxZ` | the program is a kernel: a launch of so many work-items, in work-groups of so many. More of them follow one after the other. s0 to s13 are its arguments, as the kernarg segment has them too, to which `s[14:15]` point; s16 to s18 are the work-group's coordinates, v0 to v2 the work-item's. LDS begins with zeros, and of registers nothing can be expected |
 //! | `set R = V` | a register: `s4`, `s[4:5]` (64 bits), `vcc`, `exec`, `m0`, `flat_scratch`; `v0` all lanes, `v0[7]` one, `v0[0:3]` some with a value each; `v[2:3]` pairs. EXEC is all ones if not given |
 //! | `set R = &M + V` | the address in a memory, `a` `b` `c` `scratch` or `code`; lanes as before |
 //! | `memory M[O] = V...` | dwords from byte O on, of those or `lds`, `gds` |
