@@ -80,7 +80,9 @@ fn cliffs() -> Vec<Cliff> {
     let load =
         |kind: &'static str| move |i: u32| format!("{kind} v{}, v[2:3]{} offset:{}", 10 + i % 8, base(kind), i % 8 * 4);
     let loads = |kind| lines(32, load(kind)) + "s_waitcnt vmcnt(0)";
-    let quad = |kind: &'static str, i: u32| {
+    let store = |i: u32| format!("global_store_dword v[2:3], v{}, off offset:{}", 10 + i % 8, i % 8 * 4);
+    let stores = || lines(32, store) + "s_waitcnt vmcnt(0)";
+    let four = |kind: &'static str, i: u32| {
         let data = format!("v[{}:{}]", 10 + 4 * (i % 8), 13 + 4 * (i % 8));
         let place = format!("off offset:{}", i % 8 * 16);
         if kind == "load" {
@@ -89,7 +91,7 @@ fn cliffs() -> Vec<Cliff> {
             format!("global_store_dwordx4 v[2:3], {data}, {place}")
         }
     };
-    let quads = |kind| lines(32, |i| quad(kind, i)) + "s_waitcnt vmcnt(0)";
+    let fours = |kind| lines(32, |i| four(kind, i)) + "s_waitcnt vmcnt(0)";
     let lds = |i: u32| format!("ds_read_b32 v{}, v1 offset:{}", 10 + i % 8, i % 8 * 4);
     let lds = || lines(32, lds) + "s_waitcnt lgkmcnt(0)";
     let f64s = |i: u32| format!("v_fma_f64 v[{0}:{1}], v[2:3], v[4:5], v[{0}:{1}]", 10 + 2 * (i % 8), 11 + 2 * (i % 8));
@@ -106,6 +108,8 @@ fn cliffs() -> Vec<Cliff> {
     let strided = address("v_lshlrev_b32 v1, 8, v0");
     let random =
         address("s_mov_b32 s5, 0x9e37\nv_mul_lo_u32 v1, v0, s5\nv_and_b32 v1, 0xfffc, v1\nv_min_u32 v1, 0xff00, v1");
+    let tile =
+        address("v_lshrrev_b32 v1, 3, v0\nv_lshlrev_b32 v1, 7, v1\nv_and_b32 v4, 7, v0\nv_lshl_add_u32 v1, v4, 2, v1");
     let near = address("v_lshlrev_b32 v1, 2, v0");
     let wide = address("v_lshlrev_b32 v1, 4, v0");
     vec![
@@ -118,8 +122,10 @@ fn cliffs() -> Vec<Cliff> {
         Cliff { lanes: 32, ..plain("f32 multiply-adds beside integers", &beside_integers, lines(64, f32s), 64) },
         plain("flat loads, contiguous", &near, loads("flat_load_dword"), 32),
         plain("global loads, contiguous", &near, loads("global_load_dword"), 32),
-        plain("global loads of 16 bytes, contiguous", &wide, quads("load"), 32),
-        plain("global stores of 16 bytes, contiguous", &wide, quads("store"), 32),
+        plain("global loads of 16 bytes, contiguous", &wide, fours("load"), 32),
+        plain("global stores of 16 bytes, contiguous", &wide, fours("store"), 32),
+        plain("global loads, tiles of 8 by 8", &tile, loads("global_load_dword"), 32),
+        plain("global stores, tiles of 8 by 8", &tile, stores(), 32),
         plain("global loads, 256 bytes apart", &strided, loads("global_load_dword"), 32),
         plain("global loads, random", &random, loads("global_load_dword"), 32),
         plain("byte loads, contiguous", &address("v_mov_b32 v1, v0"), loads("global_load_ubyte"), 32),

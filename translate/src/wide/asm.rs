@@ -269,6 +269,11 @@ impl Asm {
         self.evex(op::VMOVDQU32_STORE, from.0, 0, Rm::Mem(to), K(0), false, None);
     }
 
+    /// Stores a quarter of a register, 16 bytes, anywhere.
+    pub fn store_quarter(&mut self, to: Mem, from: Zmm, quarter: u8) {
+        self.evex(op::VEXTRACTI32X4_STORE, from.0, 0, Rm::Mem(to), K(0), false, Some(quarter));
+    }
+
     /// Stores the dwords of the mask's lanes anywhere.
     pub fn store_lanes(&mut self, to: Mem, mask: K, from: Zmm) {
         self.evex(op::VMOVDQU32_STORE, from.0, 0, Rm::Mem(to), mask, false, None);

@@ -18,7 +18,18 @@ fn one(emit: impl FnOnce(&mut Asm)) -> String {
 
 /// Opcodes whose encodings end in an immediate.
 fn has_immediate(name: &str) -> bool {
-    let names = ["VPCMP", "VCMP", "VRNDSCALE", "VGETMANT", "VCVTPS2PH", "VINSERTI", "VEXTRACTI", "VPTERNLOG", "VSHUFI"];
+    let names = [
+        "VPCMP",
+        "VCMP",
+        "VRNDSCALE",
+        "VGETMANT",
+        "VCVTPS2PH",
+        "VINSERTI",
+        "VEXTRACTI",
+        "VPTERNLOG",
+        "VSHUFI",
+        "VPSHUFD",
+    ];
     names.iter().any(|prefix| name.starts_with(prefix))
 }
 
@@ -28,7 +39,7 @@ fn every_opcode_is_the_instruction_of_its_name() {
         let imm = has_immediate(name);
         let line = one(|asm| match *name {
             "VPMOVM2D" => asm.signs_of_mask(Zmm(3), K(2)),
-            "VPBROADCASTD" | "VPBROADCASTQ" => asm.v1(*row, Zmm(3), Rm::Mem(Mem::At(Gpr::Rdx, 8))),
+            "VPBROADCASTD" | "VPBROADCASTQ" | "VBROADCASTI32X4" => asm.v1(*row, Zmm(3), Rm::Mem(Mem::At(Gpr::Rdx, 8))),
             _ if imm => asm.vi(*row, Zmm(3), Zmm(0), Zmm(5), 1),
             _ => asm.v(*row, Zmm(3), Zmm(0), Zmm(5)),
         });
@@ -185,6 +196,9 @@ fn addresses() {
         asm.low_dword(Gpr::R10, Zmm(6));
         asm.low_dword(Gpr::Rcx, Zmm(23));
         asm.increment8(Gpr::R8, 17);
+        asm.test8(Gpr::Rdi, 3, 0x10);
+        asm.store_quarter(Mem::At(Gpr::R9, 32), Zmm(20), 3);
+        asm.vi(op::VINSERTI32X4, Zmm(20), Zmm(21), Rm::Mem(Mem::At(Gpr::R9, 32)), 2);
         asm.prefetch(Gpr::R9, 0x440);
         asm.push(Gpr::Rsi);
         asm.pop(Gpr::Rsi);
@@ -204,7 +218,7 @@ fn addresses() {
         asm.bind(below);
     });
     let expected = [
-        "jmp 00000000000010AAh",
+        "jmp 00000000000010BFh",
         "mov r8,[rsi+8]",
         "mov r11d,[rdi+100h]",
         "movzx r10d,word [r8+102h]",
@@ -227,6 +241,9 @@ fn addresses() {
         "vmovd r10d,xmm6",
         "vmovd ecx,xmm23",
         "inc byte [r8+11h]",
+        "test byte [rdi+3],10h",
+        "vextracti32x4 [r9+20h],zmm20,3",
+        "vinserti32x4 zmm20,zmm21,[r9+20h],2",
         "prefetcht0 [r9+440h]",
         "push rsi",
         "pop rsi",
@@ -239,8 +256,8 @@ fn addresses() {
         "vpternlogd zmm4,zmm5,[rdi+40h],0F6h",
         "vmovdqu32 zmm3,[r10]",
         "vmovdqu32 [r11],zmm3",
-        "ja near 00000000000010B6h",
-        "jb near 00000000000010B6h",
+        "ja near 00000000000010CBh",
+        "jb near 00000000000010CBh",
     ];
     assert_eq!(lines, expected);
 }

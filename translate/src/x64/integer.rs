@@ -337,6 +337,11 @@ impl Encoder {
         self.compare_byte(Mem::At(base, offset), value);
     }
 
+    /// Whether 8 bits in memory have any of some.
+    pub fn test8(&mut self, base: Gpr, offset: i32, bits: u8) {
+        self.byte_op(&[0xf6], 0, Mem::At(base, offset).into(), &[bits]);
+    }
+
     /// Compares 16 bits in memory with 0.
     pub fn is_zero16(&mut self, base: Gpr, offset: i32) {
         self.code.push(0x66);

@@ -7,7 +7,15 @@
 use super::{Part, WAVE};
 use crate::lane::Value;
 use crate::wide::access::EXEC;
-use crate::wide::asm::{Jump, K, MaskOp, Mem, Rm, When, Zmm, op};
+use crate::wide::asm::{Asm, Gpr, Jump, K, MaskOp, Mem, Rm, When, Zmm, op};
+
+/// Loads all of EXEC. Both halves may have been written apart and just now.
+pub(super) fn load_exec(asm: &mut Asm, to: Gpr, free: Gpr) {
+    asm.load32(to, WAVE, EXEC);
+    asm.load32(free, WAVE, EXEC + 4);
+    asm.shift_left(free, 32);
+    asm.or_register(to, free);
+}
 
 impl Part<'_> {
     /// The active lanes of a chunk.

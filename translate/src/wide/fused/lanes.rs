@@ -31,7 +31,7 @@ pub(super) struct Lanes<'p, 'a> {
     /// In a part for any EXEC, the active lanes of a chunk that is looked at.
     pub(super) active: Option<K>,
     /// Orders of dwords, and room, for loads of two side by side.
-    orders: Option<([Zmm; 2], Zmm)>,
+    pub(super) orders: Option<([Zmm; 2], Zmm)>,
 }
 
 impl<'p, 'a> Lanes<'p, 'a> {
@@ -189,6 +189,13 @@ impl<'p, 'a> Lanes<'p, 'a> {
     /// The case that a load's lanes are anywhere in the allocation.
     pub(super) fn spread(&mut self) {
         self.find_spread();
+        let quads = self.access.may_be_quads().then(|| self.load_quads());
+        self.gather_chunks();
+        quads.into_iter().for_each(|jump| self.asm().bind(jump));
+    }
+
+    /// Gathers lanes whose addresses are in the allocation.
+    fn gather_chunks(&mut self) {
         let (first, index) = (self.first, self.wrong);
         for chunk in 0..self.part.count as usize {
             let low = self.address[0][chunk];
@@ -364,6 +371,11 @@ impl<'p, 'a> Lanes<'p, 'a> {
     fn load_pairs(&mut self, to: [Zmm; 2], from: Mem, [even, odd]: [Zmm; 2], other: Zmm) {
         self.asm().v1(op::VMOVDQU32, to[0], Rm::Mem(from));
         self.asm().v1(op::VMOVDQU32, other, Rm::Mem(from.further(CHUNK)));
+        self.order_pairs(to, [even, odd], other);
+    }
+
+    /// Puts two dwords a lane in order, of which the first row is where the first dwords will be.
+    pub(super) fn order_pairs(&mut self, to: [Zmm; 2], [even, odd]: [Zmm; 2], other: Zmm) {
         self.asm().v1(op::VMOVDQA32, to[1], to[0]);
         self.asm().v(op::VPERMT2D, to[0], even, other);
         self.asm().v(op::VPERMT2D, to[1], odd, other);

@@ -5,7 +5,7 @@
 //! before anything has happened that matters, and the plan's steps are gone through instead ([`general`]): if not all
 //! lanes of an access are in the allocation that it hit last. An access looks for lanes that are side by side first,
 //! then for runs of sixteen and, if it is a load, for sixteen that are the same and for a small table ([`tables`]);
-//! what is left is gathered or scattered. Who has given up a few times in a row does so at once for a while. Of
+//! what is left is moved in rows of four lanes ([`quads`]), or gathered and scattered. Who has given up a few times in a row does so at once for a while. Of
 //! accesses whose lanes are thought to count only the ends of chunks are looked at ([`ends`]).
 
 mod active;
@@ -13,6 +13,7 @@ mod ends;
 mod events;
 mod general;
 mod lanes;
+mod quads;
 mod rows;
 mod stores;
 mod tables;

@@ -4,15 +4,16 @@
 //! Where a store goes is kept in the frame until then: where its chunks begin, if they are runs; else what indices count
 //! from, and these ([`Spread`]).
 
+use super::active::load_exec;
 use super::lanes::Lanes;
-use super::{CHUNK, LOW, PLACE, Part, SCALARS, SITE, SIZE, WAVE};
+use super::{CHUNK, LOW, PLACE, Part, SCALARS, SITE, SIZE};
 use crate::lane::Value;
 use crate::pass::fuse::FusedAccess;
-use crate::wide::access::{COUNT, EXEC};
+use crate::wide::access::COUNT;
 use crate::wide::asm::{Gpr, K, Mem, Rm, When, Zmm, op};
 use crate::wide::registers::Work;
 
-/// Where a store's lanes are if they are no runs: a row of indices, and behind it whether these are used.
+/// Where a store's lanes are if they are no runs: a row of indices, and behind it what they stand for; 0 for nothing.
 #[derive(Clone, Copy)]
 pub(super) struct Spread(i32);
 
@@ -23,13 +24,26 @@ impl Spread {
         Mem::At(SCALARS, self.0 + CHUNK * chunk)
     }
 
-    fn is_used(self) -> i32 {
+    fn use_of(self) -> i32 {
         self.0 + ROW
     }
 }
 
+/// What a store that is no run may be: lanes that are anywhere, or quads.
+const ANYWHERE: u32 = 1;
+const QUADS: u32 = 2;
+
+/// How lanes that are stored as vectors lie.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum To {
+    /// Side by side, from `PLACE` on.
+    Run,
+    /// Four at a time, from the bases of quads on.
+    Quads,
+}
+
 /// Bytes of a row of dwords.
-const ROW: i32 = CHUNK * COUNT;
+pub(super) const ROW: i32 = CHUNK * COUNT;
 /// For moving one lane after the other: those that are still to be done, the next one, where it goes, a dword.
 const REST: Gpr = LOW;
 const LANE: Gpr = SITE;
@@ -56,7 +70,7 @@ impl Part<'_> {
         let spread = Spread(layout.room(Spread::BYTES));
         self.spread.insert(number, spread);
         self.asm().mov_imm(LOW, 0);
-        self.asm().store64(SCALARS, spread.is_used(), LOW);
+        self.asm().store64(SCALARS, spread.use_of(), LOW);
     }
 
     /// Moves the data of a store that has been checked.
@@ -76,14 +90,21 @@ impl Part<'_> {
         let signs = (access.dwords > 2 && self.partial).then(|| [0; 2].map(|_| self.chunk.r.fresh()));
         let with = Temporaries { index, vectors: [first, second], moving, active, signs, orders };
         let Some(spread) = spread else { return self.store_runs(number, &with) };
-        self.asm().load64(LOW, SCALARS, spread.is_used());
+        self.asm().load64(LOW, SCALARS, spread.use_of());
         self.asm().or_register(LOW, LOW);
-        let anywhere = self.asm().jump(When::NotZero);
+        let other = self.asm().jump(When::NotZero);
         self.store_runs(number, &with);
-        let done = self.asm().jump_always();
-        self.asm().bind(anywhere);
+        let mut done = vec![self.asm().jump_always()];
+        self.asm().bind(other);
+        if access.may_be_quads() {
+            self.asm().compare32(LOW, QUADS);
+            let anywhere = self.asm().jump(When::NotZero);
+            self.store_quads(number, spread, &with);
+            done.push(self.asm().jump_always());
+            self.asm().bind(anywhere);
+        }
         self.store_anywhere(number, spread, &with);
-        self.asm().bind(done);
+        done.into_iter().for_each(|jump| self.asm().bind(jump));
     }
 
     /// A chunk of what is stored.
@@ -105,10 +126,27 @@ impl Part<'_> {
             }
             match *data {
                 [dwords] => self.store_lanes(Mem::At(PLACE, 0), with.active, dwords),
-                [first, second] => self.store_pairs(first, second, with),
-                _ => self.store_rows(&data, with),
+                [first, second] => self.store_pairs(first, second, To::Run, with),
+                _ => self.store_rows(&data, To::Run, with),
             }
         }
+    }
+
+    /// Stores chunks that consist of quads.
+    fn store_quads(&mut self, number: usize, spread: Spread, with: &Temporaries) {
+        let (fused, places) = (self.fused, self.places[&number]);
+        self.asm().load64(PLACE, SCALARS, places);
+        self.begin_quads();
+        for chunk in 0..self.count {
+            let data = self.data(&fused.accesses[number].data, chunk);
+            self.find_bases(chunk, spread.indices(chunk));
+            match *data {
+                [dwords] => self.store_in_quads(dwords, 0, 1),
+                [first, second] => self.store_pairs(first, second, To::Quads, with),
+                _ => self.store_rows(&data, To::Quads, with),
+            }
+        }
+        self.end_quads();
     }
 
     /// Stores dwords at `to`, of active lanes only in a part for any EXEC.
@@ -119,11 +157,11 @@ impl Part<'_> {
         }
     }
 
-    /// Stores two dwords a lane, side by side, from `PLACE` on.
-    fn store_pairs(&mut self, first: Zmm, second: Zmm, with: &Temporaries) {
+    /// Stores two dwords a lane, side by side.
+    fn store_pairs(&mut self, first: Zmm, second: Zmm, to: To, with: &Temporaries) {
         let [both, signs] = with.vectors;
         for (half, order) in (0..).zip(with.orders.expect("there are two dwords")) {
-            if self.partial {
+            if self.partial && to == To::Run {
                 self.asm().signs_of_mask(signs, with.active);
                 self.asm().v1(op::VMOVDQA32, both, signs);
                 self.asm().v(op::VPERMT2D, both, order, signs);
@@ -131,7 +169,10 @@ impl Part<'_> {
             }
             self.asm().v1(op::VMOVDQA32, both, first);
             self.asm().v(op::VPERMT2D, both, order, second);
-            self.store_lanes(Mem::At(PLACE, CHUNK * half), with.moving, both);
+            match to {
+                To::Run => self.store_lanes(Mem::At(PLACE, CHUNK * half), with.moving, both),
+                To::Quads => self.store_in_quads(both, half as u32, 2),
+            }
         }
     }
 
@@ -181,11 +222,7 @@ impl Part<'_> {
         }
         let asm = self.asm();
         asm.load64(PLACE, SCALARS, places);
-        // Both halves may have been written apart and just now.
-        asm.load32(REST, WAVE, EXEC);
-        asm.load32(DWORD, WAVE, EXEC + 4);
-        asm.shift_left(DWORD, 32);
-        asm.or_register(REST, DWORD);
+        load_exec(asm, REST, DWORD);
         let none = asm.jump(When::Zero);
         let top = asm.here();
         asm.lowest_one64(LANE, REST);
@@ -219,16 +256,30 @@ impl Lanes<'_, '_> {
     /// The case that a store's lanes are anywhere in the allocation.
     pub(super) fn spread_store(&mut self) {
         self.find_spread();
-        let (first, index) = (self.first, self.wrong);
         let spread = self.part.spread[&self.number];
         let places = self.part.places[&self.number];
         self.asm().store64(SCALARS, places, PLACE);
+        self.note_indices(spread.indices(0));
+        self.note_use(spread, ANYWHERE);
+        if self.access.may_be_quads() {
+            let others = self.are_quads(spread.indices(0));
+            self.note_use(spread, QUADS);
+            others.into_iter().for_each(|jump| self.asm().bind(jump));
+        }
+    }
+
+    fn note_use(&mut self, spread: Spread, lanes: u32) {
+        self.asm().mov_imm(LOW, lanes);
+        self.asm().store64(SCALARS, spread.use_of(), LOW);
+    }
+
+    /// Keeps the indices of lanes whose addresses are in the allocation.
+    pub(super) fn note_indices(&mut self, to: Mem) {
+        let (first, index) = (self.first, self.wrong);
         for chunk in 0..self.part.count {
             let low = self.address[0][chunk as usize];
             self.asm().v(op::VPSUBD, index, low, first);
-            self.asm().store(spread.indices(chunk), index);
+            self.asm().store(to.further(CHUNK * chunk), index);
         }
-        self.asm().mov_imm(LOW, 1);
-        self.asm().store64(SCALARS, spread.is_used(), LOW);
     }
 }
