@@ -26,14 +26,15 @@ pub enum Kind {
 
 impl Kind {
     /// The rows of a target that are drawn.
-    fn rows(self, target: Target, names: &[String]) -> Rows {
+    pub fn rows(self, target: Target, names: &[String]) -> Rows {
         match self {
             Kind::Programs => Rows::new(target, names),
             Kind::Kernels => Rows::of_kernels(target, names),
         }
     }
 
-    fn draw(self, random: &mut Random, rows: &Rows) -> Case {
+    /// A case made of them.
+    pub fn draw(self, random: &mut Random, rows: &Rows) -> Case {
         match self {
             Kind::Programs => Generator::program(random, rows),
             Kind::Kernels => Generator::kernel(random, rows),

@@ -87,15 +87,25 @@ fn everything_is_executed() {
     assert!(report.forms.all > 3000, "the table has more rows than that");
 }
 
-#[test]
-fn any_bytes_are_a_program() {
+/// Any bytes are a case of some kind.
+fn any_bytes_are(kind: Kind) {
     let mut random = Random::new(3);
     for len in (0..2400).step_by(40) {
         let bytes: Vec<u8> = (0..len).map(|_| random.next() as u8).collect();
-        body::programs(&bytes);
+        body::check(kind, &bytes);
     }
-    body::programs(&[0; 4000]);
-    body::programs(&[0xff; 4000]);
+    body::check(kind, &[0; 4000]);
+    body::check(kind, &[0xff; 4000]);
+}
+
+#[test]
+fn any_bytes_are_a_program() {
+    any_bytes_are(Kind::Programs);
+}
+
+#[test]
+fn any_bytes_are_a_kernel() {
+    any_bytes_are(Kind::Kernels);
 }
 
 /// What is written down is read again as the same case.

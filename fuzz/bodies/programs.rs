@@ -1,7 +1,9 @@
-//! What the fuzz target `programs` and `difftest/tests/campaign.rs` do with bytes: a random program made from them.
+//! What the fuzz targets `programs` and `kernels` and `difftest/tests/campaign.rs` do with bytes: a random program or
+//! kernel made from them.
 
+use gcnjit_difftest::campaign::Kind;
 use gcnjit_difftest::coverage::TARGETS;
-use gcnjit_difftest::generate::{Generator, Rows};
+use gcnjit_difftest::generate::Rows;
 use gcnjit_difftest::random::Random;
 use gcnjit_difftest::{Bench, Verdict, filetest};
 use std::sync::LazyLock;
@@ -10,12 +12,25 @@ thread_local! {
     static BENCH: Bench = Bench::new().expect("a machine");
 }
 
-/// Makes a program of the bytes and runs it on both engines. Panics with a filetest if they differ.
-pub fn programs(data: &[u8]) {
-    static ROWS: LazyLock<Vec<Rows>> = LazyLock::new(|| TARGETS.iter().map(|target| Rows::new(*target, &[])).collect());
+/// The rows that cases of a kind are made of, by target.
+type AllRows = LazyLock<Vec<Rows>>;
+
+static ROWS_OF_PROGRAMS: AllRows = LazyLock::new(|| rows(Kind::Programs));
+static ROWS_OF_KERNELS: AllRows = LazyLock::new(|| rows(Kind::Kernels));
+
+fn rows(kind: Kind) -> Vec<Rows> {
+    TARGETS.iter().map(|target| kind.rows(*target, &[])).collect()
+}
+
+/// Makes a case of the bytes and runs it on both engines. Panics with a filetest if they differ.
+pub fn check(kind: Kind, data: &[u8]) {
+    let rows = match kind {
+        Kind::Programs => &ROWS_OF_PROGRAMS,
+        Kind::Kernels => &ROWS_OF_KERNELS,
+    };
     let mut random = Random::of_bytes(data);
-    let rows = &ROWS[random.below(TARGETS.len() as u64) as usize];
-    let case = Generator::program(&mut random, rows);
+    let rows = &rows[random.below(TARGETS.len() as u64) as usize];
+    let case = kind.draw(&mut random, rows);
     BENCH.with(|bench| {
         if let Verdict::Different(text) = bench.check(&case) {
             panic!("the engines differ:\n{}", filetest::write(&case, &text));

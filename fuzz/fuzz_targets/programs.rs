@@ -6,4 +6,4 @@
 #[path = "../bodies/programs.rs"]
 mod body;
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| body::programs(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| body::check(gcnjit_difftest::campaign::Kind::Programs, data));

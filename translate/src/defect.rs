@@ -2,17 +2,32 @@
 //!
 //! Only the feature `defects` compiles them in; without it every hook is the identity, in line. A hook stands where all
 //! of a kind pass by: instructions as the builder sees them, nodes and effects as they enter a block, how a block ends,
-//! the MODE it is made for. At most one is switched on, for the whole process.
+//! the MODE it is made for; and where code that is for some waves only makes sure that it is not run by others
+//! ([`Precaution`]). At most one is switched on, for the whole process.
 
 #[cfg(not(feature = "defects"))]
-pub(crate) use off::{drops, ended, made, mode, seen};
+pub(crate) use off::{drops, ended, forgets, made, mode, seen};
 #[cfg(feature = "defects")]
 pub use on::{Defect, switch};
 #[cfg(feature = "defects")]
-pub(crate) use on::{drops, ended, made, mode, seen};
+pub(crate) use on::{drops, ended, forgets, made, mode, seen};
+
+/// What makes sure that code is only run where it is right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Precaution {
+    /// A guard that is taken to let all lanes pass does.
+    Guard,
+    /// A wave that begins in a superblock has work-item ids that count.
+    Ids,
+    /// Of four lanes that are stored at once all are active.
+    Quads,
+    /// A load whose value nobody needs faults all the same.
+    Fault,
+}
 
 #[cfg(not(feature = "defects"))]
 mod off {
+    use super::Precaution;
     use crate::lane::{Node, Op, Term};
     use gcnjit_isa::Inst;
     use gcnjit_rt::Mode;
@@ -29,6 +44,11 @@ mod off {
 
     #[inline(always)]
     pub(crate) fn drops(_: Op, _: u64) -> bool {
+        false
+    }
+
+    #[inline(always)]
+    pub(crate) fn forgets(_: Precaution) -> bool {
         false
     }
 

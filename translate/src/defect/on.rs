@@ -1,5 +1,6 @@
 //! The mistakes.
 
+use super::Precaution;
 use crate::lane::{Fcc, Fenv, Icc, Node, Op, Shape, Term, Ty, Value};
 use crate::libcall::RowOp;
 use gcnjit_isa::image::flag as image;
@@ -107,6 +108,17 @@ defects! {
     DenormalsConfused "denormals of f64 and f16 go by the setting for f32";
     RoundingConfused "rounding of f64 and f16 goes by the setting for f32";
     RoundingMirrored "rounding up and rounding down are confused";
+    GuardIgnored "a superblock goes on where a guard stops some lanes";
+    IdsIgnored "a superblock is for all waves, whatever their work-item ids";
+    QuadsHalved "where some of four lanes are active, all are stored";
+    FaultIgnored "a scalar load whose value nobody needs is left out";
+}
+
+impl Defect {
+    /// Whether only kernels show it, for which there are superblocks, on hosts that have the wider back end.
+    pub const fn is_of_kernels(self) -> bool {
+        matches!(self, Defect::GuardIgnored | Defect::IdsIgnored | Defect::QuadsHalved | Defect::FaultIgnored)
+    }
 }
 
 /// Switches one on, or all off.
@@ -295,6 +307,17 @@ pub(crate) fn drops(op: Op, imm: u64) -> bool {
         Some(Defect::FlushMissing) => op == Op::SetVgpr && imm == 3,
         _ => false,
     }
+}
+
+/// Whether something isn't made sure of.
+pub(crate) fn forgets(precaution: Precaution) -> bool {
+    matches!(
+        (active(), precaution),
+        (Some(Defect::GuardIgnored), Precaution::Guard)
+            | (Some(Defect::IdsIgnored), Precaution::Ids)
+            | (Some(Defect::QuadsHalved), Precaution::Quads)
+            | (Some(Defect::FaultIgnored), Precaution::Fault)
+    )
 }
 
 /// How a block ends instead.

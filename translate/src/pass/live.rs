@@ -1,5 +1,6 @@
 //! Which nodes are needed: effects, the terminator's condition, what may fault, and what these use.
 
+use crate::defect::{Precaution, forgets};
 use crate::lane::{Block, Node, Op, Term, Value};
 
 /// A flag a node: needed by an effect that `keep` keeps, or by the terminator.
@@ -19,7 +20,7 @@ pub fn live(block: &Block, keep: impl Fn(usize) -> bool) -> Vec<bool> {
 
 /// Whether it is the first dword of a load that has to be proven even if nobody uses what is loaded.
 fn may_fault(node: &Node) -> bool {
-    node.op == Op::ScalarLoad && node.imm & 0xff == 0
+    node.op == Op::ScalarLoad && node.imm & 0xff == 0 && !forgets(Precaution::Fault)
 }
 
 /// Whether a value is cheaper to make again than to keep in memory between segments.

@@ -89,13 +89,12 @@ impl Kernel<'_> {
                 0..0
             }
             1 => {
-                // Mostly not so far that the last ones are outside.
-                let bytes = self.random().pick(&[4, 4, 4, 8, 11, 11]);
-                self.emit(&format!("s_lshl_b32 s62, s16, {bytes}"));
-                self.emit("s_add_u32 s74, s0, s62");
-                self.emit("s_addc_u32 s75, s1, 0");
+                if self.random().once_in(3) {
+                    self.move_base();
+                }
                 self.scalar_load(4, "s[36:39]", "s[74:75]", 0);
-                36..40
+                // What nobody reads is loaded all the same.
+                if self.random().once_in(2) { 36..40 } else { 0..0 }
             }
             2 => {
                 self.scalar_load(4, "s[32:35]", "s[14:15]", 32);
@@ -115,6 +114,21 @@ impl Kernel<'_> {
         };
         self.scalars.extend(loaded);
         self.emit("s_waitcnt lgkmcnt(0)");
+    }
+
+    /// Computes the base that is another one for each work-group. What is loaded from there in the same block is not
+    /// thought to be where it was.
+    pub(super) fn move_base(&mut self) {
+        let bits = if self.random().once_in(3) { self.last_outside() } else { self.random().pick(&[4, 4, 8]) };
+        self.emit(&format!("s_lshl_b32 s62, s16, {bits}"));
+        self.emit("s_add_u32 s74, s0, s62");
+        self.emit("s_addc_u32 s75, s1, 0");
+    }
+
+    /// By how many bits a work-group's number is shifted for the last ones' to be outside of the first memory.
+    fn last_outside(&self) -> u32 {
+        let groups = self.grid.items[0].div_ceil(self.grid.group[0]);
+        (Space::A.size() as u32).div_ceil((groups - 1).max(1)).next_power_of_two().ilog2()
     }
 
     pub(super) fn load(&mut self) {

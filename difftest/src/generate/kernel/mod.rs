@@ -173,6 +173,7 @@ impl Kernel<'_> {
     }
 
     fn whole(&mut self) {
+        self.move_base();
         if self.random().once_in(3) {
             self.load_arguments();
         }

@@ -5,6 +5,7 @@
 //! part gives up if that is outside of the allocation. A chunk without any is wherever one with some is.
 
 use super::{Part, WAVE};
+use crate::defect::{Precaution, forgets};
 use crate::lane::Value;
 use crate::wide::access::EXEC;
 use crate::wide::asm::{Asm, Gpr, Jump, K, MaskOp, Mem, Rm, When, Zmm, op};
@@ -38,6 +39,9 @@ impl Part<'_> {
 
     /// Gives up unless a mask is true in all active lanes.
     pub(super) fn assume(&mut self, mask: Value) {
+        if forgets(Precaution::Guard) {
+            return;
+        }
         let mask = self.chunk.r.mask(mask);
         if self.partial {
             let active = self.active(self.chunk.r.work.chunk());

@@ -8,6 +8,7 @@
 use super::lanes::Lanes;
 use super::{CHUNK, LOW, PLACE, Part, SCALARS, SITE, SIZE, WAVE};
 use crate::access::{Origin, Site};
+use crate::defect::{Precaution, forgets};
 use crate::lane::{Op, Ty, Value};
 use crate::pass::fuse::FusedAccess;
 use crate::pass::fuse::address::{Address, Term, Upper};
@@ -117,7 +118,7 @@ impl<'a> Part<'a> {
             id(register, self.stride(*value)?).map(|count| (register, count))
         });
         let known: Vec<(usize, u8)> = if self.is_begun() { known.collect() } else { Vec::new() };
-        if known.is_empty() {
+        if known.is_empty() || forgets(Precaution::Ids) {
             return;
         }
         self.asm().load64(LOW, WAVE, offset_of!(Wave, executed) as i32);

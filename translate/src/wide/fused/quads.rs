@@ -8,6 +8,7 @@ use super::lanes::Lanes;
 use super::stores::ROW;
 use super::{CHUNK, LOW, PLACE, Part, SCALARS, SITE, SIZE, WAVE};
 use crate::access::LaneMove;
+use crate::defect::{Precaution, forgets};
 use crate::wide::access::EXEC;
 use crate::wide::asm::{Gpr, Jump, MaskOp, Mem, Rm, When, Zmm, dwords, op};
 use crate::wide::inline::NOT_EQUAL;
@@ -79,7 +80,7 @@ impl Lanes<'_, '_> {
         let step = self.access.lane_bytes() as u32;
         let ramp = self.asm().constant(&dwords(16, |lane| step * (lane % 4)));
         let mut others = Vec::new();
-        if self.part.partial {
+        if self.part.partial && !forgets(Precaution::Quads) {
             others.push(self.part.are_halved());
         }
         for chunk in 0..self.part.count {
