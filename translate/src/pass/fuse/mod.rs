@@ -71,12 +71,7 @@ pub struct Fused {
 impl Fused {
     /// How many loads from memory count from lane to lane.
     pub fn streams(&self) -> usize {
-        let is_stream = |load: &&FusedAccess| {
-            !load.access.store
-                && load.counting.as_ref().is_some_and(|counting| counting.stride != 0)
-                && !matches!(load.origin, Origin::Lds { .. })
-        };
-        self.accesses.iter().filter(is_stream).count()
+        self.accesses.iter().filter(|access| access.is_stream()).count()
     }
 }
 
@@ -111,6 +106,14 @@ pub struct FusedAccess {
     pub data: Vec<Value>,
     /// How the lanes' addresses count, if they are known at the ends of chunks only.
     pub counting: Option<Counting>,
+}
+
+impl FusedAccess {
+    /// Whether it is a load from memory that counts from lane to lane.
+    pub fn is_stream(&self) -> bool {
+        let counts = self.counting.as_ref().is_some_and(|counting| counting.stride != 0);
+        counts && !self.access.store && !matches!(self.origin, Origin::Lds { .. })
+    }
 }
 
 /// Addresses that count in each chunk.

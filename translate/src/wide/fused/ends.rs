@@ -380,7 +380,7 @@ impl Lanes<'_, '_> {
     /// Loads a chunk from `PLACE` on.
     fn load_strided(&mut self, chunk: i32, stride: i32) {
         if stride == self.access.lane_bytes() {
-            if self.part.is_ahead {
+            if self.part.is_ahead && self.part.fused.accesses[self.number].is_stream() {
                 let lines = 0..self.access.dwords as i32;
                 lines.for_each(|line| self.asm().prefetch(PLACE, AHEAD + CHUNK * line));
             }
