@@ -23,6 +23,8 @@ pub(crate) enum Precaution {
     Quads,
     /// A load whose value nobody needs faults all the same.
     Fault,
+    /// What other lanes look at is right in lanes that are not active.
+    Lanes,
 }
 
 #[cfg(not(feature = "defects"))]

@@ -112,12 +112,20 @@ defects! {
     IdsIgnored "a superblock is for all waves, whatever their work-item ids";
     QuadsHalved "where some of four lanes are active, all are stored";
     FaultIgnored "a scalar load whose value nobody needs is left out";
+    OthersUnmasked "DPP beside loads takes what inactive lanes hold";
 }
 
 impl Defect {
     /// Whether only kernels show it, for which there are superblocks, on hosts that have the wider back end.
     pub const fn is_of_kernels(self) -> bool {
-        matches!(self, Defect::GuardIgnored | Defect::IdsIgnored | Defect::QuadsHalved | Defect::FaultIgnored)
+        matches!(
+            self,
+            Defect::GuardIgnored
+                | Defect::IdsIgnored
+                | Defect::QuadsHalved
+                | Defect::FaultIgnored
+                | Defect::OthersUnmasked
+        )
     }
 }
 
@@ -317,6 +325,7 @@ pub(crate) fn forgets(precaution: Precaution) -> bool {
             | (Some(Defect::IdsIgnored), Precaution::Ids)
             | (Some(Defect::QuadsHalved), Precaution::Quads)
             | (Some(Defect::FaultIgnored), Precaution::Fault)
+            | (Some(Defect::OthersUnmasked), Precaution::Lanes)
     )
 }
 

@@ -308,7 +308,7 @@ impl Kernel<'_> {
             "v_alignbit_b32 vD, vA, vB, 7",
         ];
         for _ in 0..self.random().below(4) {
-            match self.random().below(16) {
+            match self.random().below(20) {
                 0 => {
                     let [d, a, b] = [(); 3].map(|()| self.data(1));
                     self.emit(&format!("v_add_f64 v[{d}:{}], v[{a}:{}], v[{b}:{}]", d + 1, a + 1, b + 1));
@@ -333,6 +333,7 @@ impl Kernel<'_> {
                         self.any_row();
                     }
                 }
+                5 if self.generation() >= Gen::Gfx8 => self.from_other_lanes(),
                 _ => {
                     let mut text = self.random().pick(&OPERATIONS).to_owned();
                     for name in ["D", "A", "B", "C"] {
@@ -343,6 +344,20 @@ impl Kernel<'_> {
                     self.emit(&text.replace("sS", &format!("s{scalar}")));
                 }
             }
+        }
+    }
+
+    /// What other lanes of a row hold, some of which may not be active.
+    fn from_other_lanes(&mut self) {
+        let moves = ["quad_perm:[1,0,3,2]", "quad_perm:[2,2,0,3]", "row_shr:1", "row_shl:3", "row_ror:5", "row_mirror"];
+        let (to, from, other) = (self.data(0), self.data(0), self.data(0));
+        let how = self.random().pick(&moves);
+        let bound = self.random().pick(&["", " bound_ctrl:1"]);
+        let masks = format!("{how} row_mask:0xf bank_mask:0xf{bound}");
+        match self.random().below(3) {
+            0 => self.emit(&format!("v_mov_b32_dpp v{to}, v{from} {masks}")),
+            1 => self.emit(&format!("v_xor_b32_dpp v{to}, v{from}, v{other} {masks}")),
+            _ => self.emit(&format!("v_add_f32_dpp v{to}, v{from}, v{other} {masks}")),
         }
     }
 

@@ -2,9 +2,11 @@
 
 use super::{Context, Fused, FusedAccess, Stage};
 use crate::access::{Base, Origin};
+use crate::defect::{Precaution, forgets};
 use crate::fenv;
 use crate::lane::{Block, Fenv, Node, Op, Shape, Table, Ty, Value};
 use crate::pass::demand::Demand;
+use crate::pass::initial::is_lane_wise;
 use crate::pass::live::is_cheap;
 use crate::pass::registers::RegisterSet;
 use crate::pass::segment::{Item, Plan};
@@ -225,9 +227,21 @@ impl<'a> Builder<'a> {
         exec.value == Some(mask) || self.context.block.exec_halves(mask).is_some_and(is_current)
     }
 
-    /// A value of the guest's block, here.
+    /// A value of the guest's block, here; in lanes that are not active it may be anything.
     fn value(&mut self, value: Value, rank: usize) -> Option<Value> {
-        let value = self.resolved(value);
+        self.given(self.resolved(value), rank)
+    }
+
+    /// The same in all lanes, for who looks at other lanes than its own. What inactive ones have has to be said by the
+    /// value itself: nothing that it is made of is right there.
+    fn value_in_all_lanes(&mut self, value: Value, rank: usize) -> Option<Value> {
+        let node = self.node(value);
+        let is_uniform = |value: Value| self.node(value).shape == Shape::Uniform;
+        let is_masked = node.op == Op::Select && self.is_exec(node.args[0]) && is_uniform(node.args[2]);
+        (is_masked || is_uniform(value)).then(|| self.given(value, rank))?
+    }
+
+    fn given(&mut self, value: Value, rank: usize) -> Option<Value> {
         if let Some(known) = self.known.get(&value) {
             return Some(*known);
         }
@@ -328,7 +342,10 @@ impl<'a> Builder<'a> {
         let mut args = [Value::NONE; 3];
         for (to, from) in args.iter_mut().zip(node.args) {
             if from != Value::NONE {
-                *to = self.value(from, rank)?;
+                *to = match is_lane_wise(&node) || forgets(Precaution::Lanes) {
+                    true => self.value(from, rank)?,
+                    false => self.value_in_all_lanes(from, rank)?,
+                };
             }
         }
         let here = self.push(value, Node { args, ..node });
