@@ -236,7 +236,7 @@ impl Builder {
     fn is_long(&mut self) -> bool {
         let Work { seen, lanes, has_floats } = &mut self.work;
         for node in self.block.nodes[*seen..].iter().filter(|node| node.shape == Shape::Lane) {
-            *lanes += 1;
+            *lanes += usize::from(!matches!(node.op, Op::Pack | Op::Lo | Op::Hi));
             *has_floats |= node.fenv != Fenv::Any;
         }
         *seen = self.block.nodes.len();
