@@ -3,7 +3,7 @@
 //! Only the feature `defects` compiles them in; without it every hook is the identity, in line. A hook stands where all
 //! of a kind pass by: instructions as the builder sees them, nodes and effects as they enter a block, how a block ends,
 //! the MODE it is made for; and where code that is for some waves only makes sure that it is not run by others
-//! ([`Precaution`]). At most one is switched on, for the whole process.
+//! (`Precaution`). At most one is switched on, for the whole process.
 
 #[cfg(not(feature = "defects"))]
 pub(crate) use off::{drops, ended, forgets, made, mode, seen};

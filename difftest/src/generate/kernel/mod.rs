@@ -333,7 +333,7 @@ impl Kernel<'_> {
                         self.any_row();
                     }
                 }
-                5 if self.generation() >= Gen::Gfx8 => self.from_other_lanes(),
+                5 if self.generation() >= Gen::Gfx8 => self.move_between_lanes(),
                 _ => {
                     let mut text = self.random().pick(&OPERATIONS).to_owned();
                     for name in ["D", "A", "B", "C"] {
@@ -348,7 +348,7 @@ impl Kernel<'_> {
     }
 
     /// What other lanes of a row hold, some of which may not be active.
-    fn from_other_lanes(&mut self) {
+    fn move_between_lanes(&mut self) {
         let moves = ["quad_perm:[1,0,3,2]", "quad_perm:[2,2,0,3]", "row_shr:1", "row_shl:3", "row_ror:5", "row_mirror"];
         let (to, from, other) = (self.data(0), self.data(0), self.data(0));
         let how = self.random().pick(&moves);
