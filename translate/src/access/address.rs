@@ -22,12 +22,13 @@ pub struct Site {
     writable: bool,
     misses: u8,
     fused_misses: u8,
+    apart: u8,
 }
 
 impl Default for Site {
     #[inline]
     fn default() -> Site {
-        Site { start: 0, end: 0, proven: NOWHERE, writable: false, misses: 0, fused_misses: 0 }
+        Site { start: 0, end: 0, proven: NOWHERE, writable: false, misses: 0, fused_misses: 0, apart: 0 }
     }
 }
 
@@ -48,6 +49,10 @@ impl Site {
 
     /// A byte: the same for a fused part that begins with the access.
     pub const FUSED_MISSES: usize = offset_of!(Site, fused_misses);
+
+    /// A byte: not 0 if lanes have been apart lately. Then a fused part does not ask whether they are side by side, and
+    /// counts on until the byte wraps.
+    pub const APART: usize = offset_of!(Site, apart);
 
     /// The multiple of four from which scalar loads may be done that begin with the access; at first there is none.
     pub const PROVEN: usize = offset_of!(Site, proven);

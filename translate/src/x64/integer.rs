@@ -190,9 +190,14 @@ impl Encoder {
         self.store_imm(true, Mem::At(base, offset), 0);
     }
 
+    /// Sets 8 bits in memory.
+    pub fn set8(&mut self, base: Gpr, offset: i32, value: u8) {
+        self.op(false, &[0xc6], 0, Mem::At(base, offset).into(), &[value]);
+    }
+
     /// Clears 8 bits in memory.
     pub fn clear8(&mut self, base: Gpr, offset: i32) {
-        self.op(false, &[0xc6], 0, Mem::At(base, offset).into(), &[0]);
+        self.set8(base, offset, 0);
     }
 
     /// Counts 8 bits in memory up.

@@ -2,8 +2,10 @@
 
 use super::{CHUNK, LOW, PLACE, Part, ROOM, SCALARS, SITE, SIZE, WAVE};
 use crate::access::{LaneMove, Origin, Site};
+use crate::jit::Context;
 use crate::lane::{Shape, Value};
 use crate::pass::fuse::FusedAccess;
+use crate::wide::Layout;
 use crate::wide::access::spread::{GREATER, Window};
 use crate::wide::access::{COUNT, OR_DIFFERENT};
 use crate::wide::asm::{Asm, Gpr, Jump, K, MaskOp, Mem, Rm, When, Zmm, op};
@@ -11,6 +13,9 @@ use crate::wide::inline::NOT_EQUAL;
 use crate::wide::registers::Work;
 use gcnjit_rt::Wave;
 use std::mem::offset_of;
+
+/// How often lanes are taken to be apart before that is looked at again.
+const APART_FOR: u8 = 16;
 
 /// An access while it is checked.
 pub(super) struct Lanes<'p, 'a> {
@@ -85,6 +90,33 @@ impl<'p, 'a> Lanes<'p, 'a> {
     fn ramp(&mut self, chunk: i32) -> Mem {
         let step = self.access.lane_bytes() as u32;
         self.asm().ramp(step).further(CHUNK * chunk)
+    }
+
+    /// The jump is taken if lanes have been apart lately: they will be again.
+    pub(super) fn have_been_apart(&mut self) -> Jump {
+        let (site, at) = self.apart();
+        self.asm().compare8(site, at, 0);
+        self.asm().jump(When::NotZero)
+    }
+
+    /// Notes that lanes are neither side by side nor in runs, or, where `known` comes from, counts on.
+    pub(super) fn are_apart(&mut self, known: Jump) {
+        let (site, at) = self.apart();
+        self.asm().set8(site, at, APART_FOR.wrapping_neg());
+        let new = self.asm().jump_always();
+        self.asm().bind(known);
+        let (site, at) = self.apart();
+        self.asm().increment8(site, at);
+        self.asm().bind(new);
+    }
+
+    /// Loads where the access' own site is, which is another one than that of LDS.
+    fn apart(&mut self) -> (Gpr, i32) {
+        let own = Gpr::R11;
+        let at = self.part.site_offset(self.number) + Site::APART as i32;
+        self.asm().load64(own, SCALARS, Layout::CONTEXT);
+        self.asm().load64(own, own, offset_of!(Context<'_>, first_site) as i32);
+        (own, at)
     }
 
     /// The case that all lanes are side by side; jumps if they are not.

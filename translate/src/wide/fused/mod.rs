@@ -5,8 +5,9 @@
 //! before anything has happened that matters, and the plan's steps are gone through instead ([`general`]): if not all
 //! lanes of an access are in the allocation that it hit last. An access looks for lanes that are side by side first,
 //! then for runs of sixteen and, if it is a load, for sixteen that are the same and for a small table ([`tables`]);
-//! what is left is moved in rows of four lanes ([`quads`]), or gathered and scattered. Who has given up a few times in a row does so at once for a while. Of
-//! accesses whose lanes are thought to count only the ends of chunks are looked at ([`ends`]).
+//! what is left is moved in rows of four lanes ([`quads`]), or gathered and scattered. Where lanes have been apart, it does
+//! not look whether they are side by side for a while. Who has given up a few times in a row does so at once for a while.
+//! Of accesses whose lanes are thought to count only the ends of chunks are looked at ([`ends`]).
 
 mod active;
 mod ends;
@@ -349,6 +350,7 @@ impl<'a> Part<'a> {
             return lanes.one_address();
         }
         let mut done = Vec::new();
+        let apart = lanes.have_been_apart();
         if !partial {
             let other = lanes.one_run();
             done.push(lanes.asm().jump_always());
@@ -357,6 +359,7 @@ impl<'a> Part<'a> {
         let other = lanes.runs();
         done.push(lanes.asm().jump_always());
         other.into_iter().for_each(|jump| lanes.asm().bind(jump));
+        lanes.are_apart(apart);
         if access.access.store {
             lanes.spread_store();
         } else {
