@@ -116,16 +116,21 @@ defects! {
 }
 
 impl Defect {
+    /// What isn't made sure of with it, if it is that.
+    const fn precaution(self) -> Option<Precaution> {
+        match self {
+            Defect::GuardIgnored => Some(Precaution::Guard),
+            Defect::IdsIgnored => Some(Precaution::Ids),
+            Defect::QuadsHalved => Some(Precaution::Quads),
+            Defect::FaultIgnored => Some(Precaution::Fault),
+            Defect::OthersUnmasked => Some(Precaution::Lanes),
+            _ => None,
+        }
+    }
+
     /// Whether only kernels show it, for which there are superblocks, on hosts that have the wider back end.
     pub const fn is_of_kernels(self) -> bool {
-        matches!(
-            self,
-            Defect::GuardIgnored
-                | Defect::IdsIgnored
-                | Defect::QuadsHalved
-                | Defect::FaultIgnored
-                | Defect::OthersUnmasked
-        )
+        self.precaution().is_some()
     }
 }
 
@@ -319,14 +324,7 @@ pub(crate) fn drops(op: Op, imm: u64) -> bool {
 
 /// Whether something isn't made sure of.
 pub(crate) fn forgets(precaution: Precaution) -> bool {
-    matches!(
-        (active(), precaution),
-        (Some(Defect::GuardIgnored), Precaution::Guard)
-            | (Some(Defect::IdsIgnored), Precaution::Ids)
-            | (Some(Defect::QuadsHalved), Precaution::Quads)
-            | (Some(Defect::FaultIgnored), Precaution::Fault)
-            | (Some(Defect::OthersUnmasked), Precaution::Lanes)
-    )
+    active().and_then(Defect::precaution) == Some(precaution)
 }
 
 /// How a block ends instead.

@@ -11,6 +11,8 @@ pub(super) const POINTERS: [(u8, Space); 3] = [(0, Space::A), (2, Space::B), (4,
 const LOADED: u8 = 64;
 /// Those of a base that is another one for each work-group.
 const MOVED: u8 = 72;
+/// The same for loads of SGPRs.
+const SCALAR_BASE: u8 = 74;
 /// Those of a base from which bytes count that do not begin at 0.
 const ELSEWHERE: u8 = 80;
 /// Those of a resource.
@@ -92,7 +94,7 @@ impl Kernel<'_> {
                 if self.random().once_in(3) {
                     self.move_base();
                 }
-                self.scalar_load(4, "s[36:39]", "s[74:75]", 0);
+                self.scalar_load(4, "s[36:39]", &format!("s[{SCALAR_BASE}:{}]", SCALAR_BASE + 1), 0);
                 // What nobody reads is loaded all the same.
                 if self.random().once_in(2) { 36..40 } else { 0..0 }
             }
@@ -121,8 +123,13 @@ impl Kernel<'_> {
     pub(super) fn move_base(&mut self) {
         let bits = if self.random().once_in(3) { self.last_outside() } else { self.random().pick(&[4, 4, 8]) };
         self.emit(&format!("s_lshl_b32 s62, s16, {bits}"));
-        self.emit("s_add_u32 s74, s0, s62");
-        self.emit("s_addc_u32 s75, s1, 0");
+        self.add_to_base(SCALAR_BASE, 0);
+    }
+
+    /// Adds bytes in s62 to a base.
+    fn add_to_base(&mut self, to: u8, base: u8) {
+        self.emit(&format!("s_add_u32 s{to}, s{base}, s62"));
+        self.emit(&format!("s_addc_u32 s{}, s{}, 0", to + 1, base + 1));
     }
 
     /// By how many bits a work-group's number is shifted for the last ones' to be outside of the first memory.
@@ -238,8 +245,7 @@ impl Kernel<'_> {
             1 if pointer == 0 && items(&self.grid) <= 512 => {
                 let bytes = self.random().pick(&[4, 16, 64]);
                 self.emit(&format!("s_mul_i32 s62, s16, {bytes}"));
-                self.emit(&format!("s_add_u32 s{MOVED}, s{pointer}, s62"));
-                self.emit(&format!("s_addc_u32 s{}, s{}, 0", MOVED + 1, pointer + 1));
+                self.add_to_base(MOVED, pointer);
                 MOVED
             }
             _ => pointer,

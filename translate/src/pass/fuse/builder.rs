@@ -340,9 +340,10 @@ impl<'a> Builder<'a> {
         self.computed += if self.context.guess.values[value.index()].is_some() { 1 } else { 4 };
         (self.computed <= VALUES).then_some(())?;
         let mut args = [Value::NONE; 3];
+        let stays_in_lane = is_lane_wise(&node) || forgets(Precaution::Lanes);
         for (to, from) in args.iter_mut().zip(node.args) {
             if from != Value::NONE {
-                *to = match is_lane_wise(&node) || forgets(Precaution::Lanes) {
+                *to = match stays_in_lane {
                     true => self.value(from, rank)?,
                     false => self.value_in_all_lanes(from, rank)?,
                 };

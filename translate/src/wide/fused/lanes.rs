@@ -2,10 +2,8 @@
 
 use super::{CHUNK, LOW, PLACE, Part, ROOM, SCALARS, SITE, SIZE, WAVE};
 use crate::access::{LaneMove, Origin, Site};
-use crate::jit::Context;
 use crate::lane::{Shape, Value};
 use crate::pass::fuse::FusedAccess;
-use crate::wide::Layout;
 use crate::wide::access::spread::{GREATER, Window};
 use crate::wide::access::{COUNT, OR_DIFFERENT};
 use crate::wide::asm::{Asm, Gpr, Jump, K, MaskOp, Mem, Rm, When, Zmm, op};
@@ -94,29 +92,30 @@ impl<'p, 'a> Lanes<'p, 'a> {
 
     /// The jump is taken if lanes have been apart lately: they will be again.
     pub(super) fn have_been_apart(&mut self) -> Jump {
-        let (site, at) = self.apart();
+        let (site, at) = self.find_apart();
         self.asm().compare8(site, at, 0);
         self.asm().jump(When::NotZero)
     }
 
     /// Notes that lanes are neither side by side nor in runs, or, where `known` comes from, counts on.
     pub(super) fn are_apart(&mut self, known: Jump) {
-        let (site, at) = self.apart();
+        let (site, at) = self.find_apart();
         self.asm().set8(site, at, APART_FOR.wrapping_neg());
         let new = self.asm().jump_always();
+        // What has been found before the jump is there.
         self.asm().bind(known);
-        let (site, at) = self.apart();
         self.asm().increment8(site, at);
         self.asm().bind(new);
     }
 
-    /// Loads where the access' own site is, which is another one than that of LDS.
-    fn apart(&mut self) -> (Gpr, i32) {
-        let own = Gpr::R11;
+    /// Finds what the access' own site notes of that. In LDS, whose site all accesses share, it has to be loaded.
+    fn find_apart(&mut self) -> (Gpr, i32) {
         let at = self.part.site_offset(self.number) + Site::APART as i32;
-        self.asm().load64(own, SCALARS, Layout::CONTEXT);
-        self.asm().load64(own, own, offset_of!(Context<'_>, first_site) as i32);
-        (own, at)
+        if !matches!(self.part.fused.accesses[self.number].origin, Origin::Lds { .. }) {
+            return (SITE, at);
+        }
+        self.part.load_sites(Gpr::R11);
+        (Gpr::R11, at)
     }
 
     /// The case that all lanes are side by side; jumps if they are not.

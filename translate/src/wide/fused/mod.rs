@@ -308,8 +308,12 @@ impl<'a> Part<'a> {
     }
 
     fn find_sites(&mut self) {
-        self.asm().load64(SITE, SCALARS, Layout::CONTEXT);
-        self.asm().load64(SITE, SITE, offset_of!(Context<'_>, first_site) as i32);
+        self.load_sites(SITE);
+    }
+
+    fn load_sites(&mut self, to: Gpr) {
+        self.asm().load64(to, SCALARS, Layout::CONTEXT);
+        self.asm().load64(to, to, offset_of!(Context<'_>, first_site) as i32);
     }
 
     fn site_offset(&self, number: usize) -> i32 {

@@ -35,7 +35,7 @@ impl Lanes<'_, '_> {
     pub(super) fn load_quads(&mut self) -> Jump {
         let indices = Mem::At(SCALARS, self.part.chunk.r.layout_mut().room(ROW));
         self.note_indices(indices);
-        let others = self.are_quads(indices);
+        let others = self.are_quads();
         self.part.begin_quads();
         for chunk in 0..self.part.count {
             self.part.find_bases(chunk, indices.further(CHUNK * chunk));
@@ -75,7 +75,7 @@ impl Lanes<'_, '_> {
     }
 
     /// Looks whether active lanes come in whole quads. The jumps are taken if they do not.
-    pub(super) fn are_quads(&mut self, indices: Mem) -> Vec<Jump> {
+    pub(super) fn are_quads(&mut self) -> Vec<Jump> {
         let Lanes { wrong: starts, limit: first, bad, worse, .. } = *self;
         let step = self.access.lane_bytes() as u32;
         let ramp = self.asm().constant(&dwords(16, |lane| step * (lane % 4)));
@@ -85,8 +85,8 @@ impl Lanes<'_, '_> {
         }
         for chunk in 0..self.part.count {
             let lanes = self.lanes(chunk);
-            self.asm().v1(op::VMOVDQA32, starts, Rm::Mem(indices.further(CHUNK * chunk)));
-            self.asm().v(op::VPSUBD, starts, starts, Rm::Mem(ramp));
+            let low = self.address[0][chunk as usize];
+            self.asm().v(op::VPSUBD, starts, low, Rm::Mem(ramp));
             self.asm().v1i(op::VPSHUFD, first, starts, 0);
             let result = if chunk == 0 { bad } else { worse };
             self.asm().compare_in(op::VPCMPD, result, lanes, starts, first, NOT_EQUAL);

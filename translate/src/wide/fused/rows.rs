@@ -3,7 +3,7 @@
 
 use super::lanes::Lanes;
 use super::stores::{Temporaries, To};
-use super::{CHUNK, PLACE, Part};
+use super::{CHUNK, Part};
 use crate::wide::asm::{Asm, Mem, Rm, Zmm, dwords, op};
 
 /// VSHUFI64X2: the lower halves of both sources, or the upper ones.
@@ -99,15 +99,12 @@ impl Part<'_> {
 
     /// Stores a row of so many dwords a lane.
     fn store_row(&mut self, row: u32, dwords_a_lane: u32, to: To, with: &Temporaries) {
-        if to == To::Quads {
-            return self.store_in_quads(with.index, row, dwords_a_lane);
-        }
-        let asm = self.asm();
-        if let Some([signs, lanes]) = with.signs {
+        if let (Some([signs, lanes]), To::Run) = (with.signs, to) {
+            let asm = self.asm();
             load_order(asm, lanes, |i| (16 * row + i) / dwords_a_lane);
             asm.v(op::VPERMD, lanes, lanes, signs);
             asm.mask_of_signs(with.moving, lanes);
         }
-        self.store_lanes(Mem::At(PLACE, CHUNK * row as i32), with.moving, with.index);
+        self.store_vector(with.index, (row, dwords_a_lane), to, with.moving);
     }
 }

@@ -124,11 +124,7 @@ impl Part<'_> {
             if self.partial {
                 self.load_active(with.active, chunk);
             }
-            match *data {
-                [dwords] => self.store_lanes(Mem::At(PLACE, 0), with.active, dwords),
-                [first, second] => self.store_pairs(first, second, To::Run, with),
-                _ => self.store_rows(&data, To::Run, with),
-            }
+            self.store_chunk(&data, To::Run, with);
         }
     }
 
@@ -140,20 +136,26 @@ impl Part<'_> {
         for chunk in 0..self.count {
             let data = self.data(&fused.accesses[number].data, chunk);
             self.find_bases(chunk, spread.indices(chunk));
-            match *data {
-                [dwords] => self.store_in_quads(dwords, 0, 1),
-                [first, second] => self.store_pairs(first, second, To::Quads, with),
-                _ => self.store_rows(&data, To::Quads, with),
-            }
+            self.store_chunk(&data, To::Quads, with);
         }
         self.end_quads();
     }
 
-    /// Stores dwords at `to`, of active lanes only in a part for any EXEC.
-    pub(super) fn store_lanes(&mut self, to: Mem, active: K, from: Zmm) {
-        match self.partial {
-            true => self.asm().store_lanes(to, active, from),
-            false => self.asm().store_unaligned(to, from),
+    fn store_chunk(&mut self, data: &[Zmm], to: To, with: &Temporaries) {
+        match *data {
+            [dwords] => self.store_vector(dwords, (0, 1), to, with.active),
+            [first, second] => self.store_pairs(first, second, to, with),
+            _ => self.store_rows(data, to, with),
+        }
+    }
+
+    /// Stores a row of a run of so many dwords a lane, in a part for any EXEC some of its dwords; or in quads.
+    pub(super) fn store_vector(&mut self, from: Zmm, (row, dwords_a_lane): (u32, u32), to: To, active: K) {
+        let place = Mem::At(PLACE, CHUNK * row as i32);
+        match to {
+            To::Quads => self.store_in_quads(from, row, dwords_a_lane),
+            To::Run if self.partial => self.asm().store_lanes(place, active, from),
+            To::Run => self.asm().store_unaligned(place, from),
         }
     }
 
@@ -169,10 +171,7 @@ impl Part<'_> {
             }
             self.asm().v1(op::VMOVDQA32, both, first);
             self.asm().v(op::VPERMT2D, both, order, second);
-            match to {
-                To::Run => self.store_lanes(Mem::At(PLACE, CHUNK * half), with.moving, both),
-                To::Quads => self.store_in_quads(both, half as u32, 2),
-            }
+            self.store_vector(both, (half, 2), to, with.moving);
         }
     }
 
@@ -262,7 +261,7 @@ impl Lanes<'_, '_> {
         self.note_indices(spread.indices(0));
         self.note_use(spread, ANYWHERE);
         if self.access.may_be_quads() {
-            let others = self.are_quads(spread.indices(0));
+            let others = self.are_quads();
             self.note_use(spread, QUADS);
             others.into_iter().for_each(|jump| self.asm().bind(jump));
         }
