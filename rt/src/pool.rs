@@ -5,7 +5,8 @@
 //! goes on at least as fast as its own thread can, whatever the others that share the pool do.
 //!
 //! Threads are started when they are first wanted and end with the pool. A thread that waits for another looks for some
-//! time whether it still has to before it sleeps: to be woken takes longer than many a small grid.
+//! time whether it still has to before it sleeps: to be woken takes longer than many a small grid, and who launches one
+//! kernel mostly launches another soon. While it looks, it leaves the processor to whoever wants it.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -25,8 +26,8 @@ pub struct Pool {
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
-/// How long a thread looks before it sleeps.
-const PATIENCE: Duration = Duration::from_micros(50);
+/// How long a thread looks before it sleeps. The host may take a tenth of it to wake one on an idle processor.
+const PATIENCE: Duration = Duration::from_millis(1);
 
 #[derive(Default)]
 struct Shared {
