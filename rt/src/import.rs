@@ -3,7 +3,8 @@
 //! What is imported is owned by [`Memory`] until guests can't reach it any more: it was freed, and no dispatch that saw
 //! it runs. Guests may access the bytes given and none beside them.
 
-use crate::memory::{Allocation, Memory, MemoryError, copy_from_guest};
+use crate::copy;
+use crate::memory::{Allocation, Memory, MemoryError};
 use bytemuck::Pod;
 use memmap2::{MmapOptions, MmapRaw};
 use std::cell::UnsafeCell;
@@ -48,7 +49,7 @@ impl<T: Pod> HostVec<T> {
                 let (len, host) = unsafe { ((*cell.0.get()).len(), (*cell.0.get()).as_mut_ptr()) };
                 let mut copy = vec![T::zeroed(); len];
                 // SAFETY: the elements live as long as `cell`, and all access to them is as to guest memory.
-                unsafe { copy_from_guest(host.cast(), bytemuck::cast_slice_mut(&mut copy)) };
+                unsafe { copy::from_guest(host.cast(), bytemuck::cast_slice_mut(&mut copy)) };
                 copy
             }
         }

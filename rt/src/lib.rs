@@ -3,6 +3,7 @@
 pub mod buffer;
 pub mod clock;
 pub mod code_object;
+mod copy;
 pub mod dispatch;
 pub mod engine;
 pub mod export;

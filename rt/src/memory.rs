@@ -12,6 +12,7 @@
 //! - no Rust reference to guest memory exists: guests run on several threads and may race as they like, so all
 //!   access is by raw pointer, as relaxed atomic operations on the largest naturally aligned units.
 
+use crate::copy;
 use crate::fault::Cause;
 use crate::pages::{self, PAGE, Reservation};
 use crate::trapsts;
@@ -20,7 +21,7 @@ use std::cell::Cell;
 use std::io;
 use std::ptr::with_exposed_provenance_mut;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
-use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64};
+use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What the arena asks the host to reserve, in bytes.
@@ -314,7 +315,7 @@ impl Memory {
         let owner = lock(&self.0.table).owner(start).cloned().filter(|owner| has_room(owner));
         let owner = owner.ok_or(MemoryError::NotAllocated(start))?;
         // SAFETY: the bytes are inside of the allocation, which `owner` keeps committed and which is host-writable.
-        unsafe { copy_to_guest(pointer(start + offset), data) };
+        unsafe { copy::to_guest(pointer(start + offset), data) };
         owner.version.fetch_add(1, SeqCst);
         Ok(())
     }
@@ -581,7 +582,7 @@ impl View {
     pub fn read(&self, address: u64, data: &mut [u8]) -> Result<(), Cause> {
         let from = self.check(address, data.len() as u64, false)?;
         // SAFETY: `check` found the bytes in a range, which this view keeps mapped.
-        unsafe { copy_from_guest(from, data) };
+        unsafe { copy::from_guest(from, data) };
         Ok(())
     }
 
@@ -590,7 +591,7 @@ impl View {
     pub fn store(&self, address: u64, data: &[u8]) -> Result<(), Cause> {
         let to = self.check(address, data.len() as u64, true)?;
         // SAFETY: `check` found the bytes in a writable range, which this view keeps mapped.
-        unsafe { copy_to_guest(to, data) };
+        unsafe { copy::to_guest(to, data) };
         Ok(())
     }
 
@@ -649,7 +650,7 @@ impl<'a> Cursor<'a> {
     pub fn read(&self, address: u64, data: &mut [u8]) -> Result<(), Cause> {
         let from = self.check(address, data.len() as u64, false)?;
         // SAFETY: `check` found the bytes in a range, which the view keeps mapped.
-        unsafe { copy_from_guest(from, data) };
+        unsafe { copy::from_guest(from, data) };
         Ok(())
     }
 
@@ -663,7 +664,7 @@ impl<'a> Cursor<'a> {
             if from.addr() % 4 == 0 {
                 data = AtomicU32::from_ptr(from.cast()).load(Relaxed).to_ne_bytes();
             } else {
-                copy_from_guest(from, &mut data);
+                copy::from_guest(from, &mut data);
             }
         }
         Ok(data)
@@ -674,7 +675,7 @@ impl<'a> Cursor<'a> {
     pub fn store(&self, address: u64, data: &[u8]) -> Result<(), Cause> {
         let to = self.check(address, data.len() as u64, true)?;
         // SAFETY: `check` found the bytes in a writable range, which the view keeps mapped.
-        unsafe { copy_to_guest(to, data) };
+        unsafe { copy::to_guest(to, data) };
         Ok(())
     }
 }
@@ -682,67 +683,4 @@ impl<'a> Cursor<'a> {
 /// An address as a pointer. The arena and imports exposed theirs.
 fn pointer(address: u64) -> *mut u8 {
     with_exposed_provenance_mut(address as usize)
-}
-
-/// The largest power of two up to 8 that divides `address` and is not above `left`.
-#[inline]
-fn unit(address: usize, left: usize) -> usize {
-    let aligned = 1 << (address | 8).trailing_zeros();
-    let fits = 1 << left.min(8).ilog2();
-    usize::min(aligned, fits)
-}
-
-/// Copies guest bytes at `from` to `data`.
-///
-/// # Safety
-/// `data.len()` bytes at `from` are mapped, and only accessed atomically or by guests.
-//
-// Relaxed atomics rather than volatile accesses: a guest may rely on an aligned dword being read whole, and a race
-// with another wave is then no data race. Racing accesses of different sizes are outside of Rust's memory model, but
-// guests make them, and every host makes each of them whole.
-#[inline]
-pub(crate) unsafe fn copy_from_guest(from: *mut u8, data: &mut [u8]) {
-    let mut i = 0;
-    while i < data.len() {
-        let at = from.wrapping_add(i);
-        let size = unit(at.addr(), data.len() - i);
-        let to = &mut data[i..i + size];
-        // SAFETY: the caller vouches for the bytes; `unit` made `at` a multiple of `size`.
-        unsafe {
-            match size {
-                8 => to.copy_from_slice(&AtomicU64::from_ptr(at.cast()).load(Relaxed).to_ne_bytes()),
-                4 => to.copy_from_slice(&AtomicU32::from_ptr(at.cast()).load(Relaxed).to_ne_bytes()),
-                2 => to.copy_from_slice(&AtomicU16::from_ptr(at.cast()).load(Relaxed).to_ne_bytes()),
-                _ => to[0] = AtomicU8::from_ptr(at).load(Relaxed),
-            }
-        }
-        i += size;
-    }
-}
-
-/// Copies `data` to guest bytes at `to`.
-///
-/// # Safety
-/// `data.len()` bytes at `to` are mapped writable, and only accessed atomically or by guests.
-#[inline]
-unsafe fn copy_to_guest(to: *mut u8, data: &[u8]) {
-    let mut rest = data;
-    let mut at = to;
-    while !rest.is_empty() {
-        let size = unit(at.addr(), rest.len());
-        let (from, tail) = rest.split_at(size);
-        // SAFETY: the caller vouches for the bytes; `unit` made `at` a multiple of `size`.
-        unsafe {
-            match *from {
-                [a, b, c, d, e, f, g, h] => {
-                    AtomicU64::from_ptr(at.cast()).store(u64::from_ne_bytes([a, b, c, d, e, f, g, h]), Relaxed);
-                }
-                [a, b, c, d] => AtomicU32::from_ptr(at.cast()).store(u32::from_ne_bytes([a, b, c, d]), Relaxed),
-                [a, b] => AtomicU16::from_ptr(at.cast()).store(u16::from_ne_bytes([a, b]), Relaxed),
-                _ => AtomicU8::from_ptr(at).store(from[0], Relaxed),
-            }
-        }
-        at = at.wrapping_add(size);
-        rest = tail;
-    }
 }
