@@ -33,6 +33,10 @@ const GUARD: u64 = 64 << 10;
 /// Allocations up to this size don't cross a multiple of it.
 const WINDOW: u64 = 1 << 32;
 
+/// How many freed pages stay committed. Each launch has a page for its arguments, and asking the host for it takes longer
+/// than many a launch.
+const SPARE_PAGES: usize = 16;
+
 /// Flat addresses from here to 4 GiB further are LDS (gfx7 and later). Above every host user address.
 pub const LDS_APERTURE: u64 = 1 << 48;
 /// Flat addresses from here to 4 GiB further are scratch (gfx7 and later). Above every host user address.
@@ -160,10 +164,12 @@ enum Backing {
 
 #[derive(Debug)]
 struct Arena {
-    pages: Reservation,
+    reservation: Reservation,
     /// Free address runs `(start, len)`, sorted, never adjacent.
     free: Mutex<Vec<(u64, u64)>>,
-    /// Bytes committed, and how many may be.
+    /// Freed allocations of a page, whose pages are still committed.
+    spare: Mutex<Vec<u64>>,
+    /// Bytes committed, and how many may be; spare pages don't count.
     budget: Mutex<Budget>,
 }
 
@@ -186,10 +192,10 @@ impl Memory {
 
     /// Reserves an arena of at most `len` bytes (a power of two, at least 1 GiB).
     pub fn with_arena(len: u64) -> Result<Memory, MemoryError> {
-        let pages = Reservation::new(len.max(LEAST_ARENA), LEAST_ARENA)?;
-        let free = Mutex::new(vec![(pages.base(), pages.len())]);
+        let reservation = Reservation::new(len.max(LEAST_ARENA), LEAST_ARENA)?;
+        let free = Mutex::new(vec![(reservation.base(), reservation.len())]);
         let budget = Mutex::new(Budget { used: 0, limit: pages::host_memory() });
-        let arena = Arc::new(Arena { pages, free, budget });
+        let arena = Arc::new(Arena { reservation, free, spare: Mutex::default(), budget });
         Ok(Memory(Arc::new(Shared { arena, table: Mutex::default() })))
     }
 
@@ -210,8 +216,8 @@ impl Memory {
 
     /// The arena's addresses: every allocation lies inside, imports do not.
     pub fn arena(&self) -> std::ops::Range<u64> {
-        let base = self.0.arena.pages.base();
-        base..base + self.0.arena.pages.len()
+        let base = self.0.arena.reservation.base();
+        base..base + self.0.arena.reservation.len()
     }
 
     /// Allocates `len` bytes (0 counts as 1) of zeroed, writable memory. The address is a multiple of 256.
@@ -358,22 +364,43 @@ impl Drop for Allocation {
 }
 
 impl Arena {
-    /// Takes addresses for `len` bytes and commits their pages.
+    /// Takes addresses for `len` bytes and pages that read zero for them.
     fn commit(arena: &Arc<Arena>, len: u64) -> Result<Owner, MemoryError> {
-        let size = span(len).ok_or(MemoryError::Full(len))?;
-        let start = arena.take(size).ok_or(MemoryError::Full(len))?;
-        let granted = arena.spend(size - GUARD).and_then(|()| {
-            arena.pages.commit(start, size - GUARD).map_err(|error| {
-                arena.refund(size - GUARD);
-                error.into()
-            })
-        });
-        match granted {
-            Ok(()) => Ok(Owner::new(start, len, Backing::Arena(arena.clone()))),
-            Err(error) => {
-                arena.give(start, size);
-                Err(error)
-            }
+        let size = span(len).filter(|size| *size <= arena.reservation.len()).ok_or(MemoryError::Full(len))?;
+        arena.spend(size - GUARD)?;
+        let start = arena.pages(size, len).inspect_err(|_| arena.refund(size - GUARD))?;
+        Ok(Owner::new(start, len, Backing::Arena(arena.clone())))
+    }
+
+    fn pages(&self, size: u64, len: u64) -> Result<u64, MemoryError> {
+        if let Some(start) = self.take_spare(size) {
+            return Ok(start);
+        }
+        let start = self.take(size).ok_or(MemoryError::Full(len))?;
+        self.reservation.commit(start, size - GUARD).inspect_err(|_| self.give(start, size))?;
+        Ok(start)
+    }
+
+    /// A spare page, cleared, if that is what is wanted.
+    fn take_spare(&self, size: u64) -> Option<u64> {
+        let start = if size - GUARD == PAGE { lock(&self.spare).pop()? } else { return None };
+        // SAFETY: the page is committed, and neither an owner nor, as it was freed, a view has it.
+        unsafe { copy::to_guest(pointer(start), &[0; PAGE as usize]) };
+        Some(start)
+    }
+
+    /// Takes back the pages of an allocation, and gives all but few to the host.
+    fn put_back(&self, start: u64, size: u64) {
+        let mut spare = lock(&self.spare);
+        if size - GUARD == PAGE && spare.len() < SPARE_PAGES {
+            spare.push(start);
+            return self.refund(size - GUARD);
+        }
+        drop(spare);
+        // Pages that could not be given back keep their addresses, or a later allocation would not be zero.
+        if self.reservation.decommit(start, size - GUARD).is_ok() {
+            self.give(start, size);
+            self.refund(size - GUARD);
         }
     }
 
@@ -442,11 +469,7 @@ impl Owner {
 impl Drop for Owner {
     fn drop(&mut self) {
         let (Backing::Arena(arena), Some(size)) = (&self.backing, span(self.len)) else { return };
-        // Pages that could not be given back keep their addresses, or a later allocation would not be zero.
-        if arena.pages.decommit(self.start, size - GUARD).is_ok() {
-            arena.give(self.start, size);
-            arena.refund(size - GUARD);
-        }
+        arena.put_back(self.start, size);
     }
 }
 

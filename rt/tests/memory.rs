@@ -191,6 +191,35 @@ fn allocations_are_limited_together() {
 }
 
 #[test]
+fn pages_that_are_used_again_are_zero_and_nobody_elses() {
+    let memory = Memory::new().unwrap();
+    // More than stay committed, and of sizes that do and don't.
+    let alloc = |index: u64| memory.alloc(if index.is_multiple_of(3) { 5000 } else { 1 + index * 100 }).unwrap();
+    for _ in 0..3 {
+        let all: Vec<u64> = (0..40).map(alloc).collect();
+        for address in &all {
+            let len = memory.size(*address).unwrap() as usize;
+            let mut left = vec![0xff; len];
+            memory.read(*address, &mut left).unwrap();
+            assert!(left.iter().all(|byte| *byte == 0));
+            memory.write(*address, &vec![0xaa; len]).unwrap();
+        }
+        let held = memory.view();
+        memory.free(all[1]).unwrap();
+        let other = memory.alloc(100).unwrap();
+        assert!(!all.contains(&other), "a view still has the freed one");
+        let mut left = [0; 101];
+        held.read(all[1], &mut left).unwrap();
+        assert_eq!(left, [0xaa; 101]);
+        drop(held);
+        let freed: Vec<u64> = all.iter().copied().filter(|address| *address != all[1]).chain([other]).collect();
+        freed.iter().for_each(|address| memory.free(*address).unwrap());
+        assert_eq!(memory.used(), 0);
+        assert!(all.iter().all(|address| memory.read(*address, &mut [0]).is_err()), "freed");
+    }
+}
+
+#[test]
 fn only_code_can_be_executed() {
     let memory = Memory::new().unwrap();
     let code = Piece { executable: true, ..Piece::constant(4096, 8) };
