@@ -37,6 +37,7 @@ use gcnjit_rt::{Env, Mode, RegisterFile, Trap, View};
 use lane::Block;
 use lower::{Planned, Shaping, Watch};
 use pass::compact::Loop;
+use pass::fuse::Most;
 use pass::strides::Start;
 use pass::superblock::Superblock;
 use stats::timed;
@@ -96,7 +97,7 @@ pub fn translate_compacted(unit: &jit::Unit, of: &Loop, machine: Machine) -> Res
     let compaction = Compaction::new(of, &blocks);
     let planned = timed(&mut stages.plan, || {
         let watches = pass::compact::others(&blocks);
-        plan_blocks(guest, blocks, machine, mode, None, watches)
+        plan_blocks(guest, blocks, machine, mode, None, watches, Most::OfPart)
     });
     jit::compile(planned, Some(compaction), mode, Shaping::default(), stages)
 }
@@ -147,7 +148,7 @@ fn plan(
     let mut planned = timed(&mut stages.plan, || {
         let guesses = wide::is_available().then(|| Guesses::of(&blocks, start));
         let watches = guesses.as_ref().map_or_else(Vec::new, |guesses| pass::compact::few(&blocks, &guesses.exec));
-        plan_blocks(guest, blocks, machine, mode, guesses, watches)
+        plan_blocks(guest, blocks, machine, mode, guesses, watches, Most::OfPart)
     });
     if let Some(superblock) = plan_superblock(&planned, machine, mode, start, stages)? {
         if let Some(of) = pass::superblock::twin(&superblock, &planned) {
@@ -163,7 +164,15 @@ fn plan(
 fn plan_for_others(planned: &mut Planned, mode: Mode, start: &Start) {
     let guesses = Guesses::of(std::slice::from_ref(&planned.block), &start.at_edge());
     let exit = pass::registers::RegisterSet::default();
-    planned.parts = pass::fuse::parts(&planned.block, &planned.plan, mode, exit, &guesses.strides[0], &guesses.exec[0]);
+    planned.parts = pass::fuse::parts(
+        &planned.block,
+        &planned.plan,
+        mode,
+        exit,
+        &guesses.strides[0],
+        &guesses.exec[0],
+        Most::OfPart,
+    );
 }
 
 /// Plans the superblock of the block that `start` is at, if there is one.
@@ -184,7 +193,7 @@ fn plan_superblock(
     Ok(timed(&mut stages.plan, || {
         let block = vec![block];
         let guesses = Guesses::of(&block, start);
-        let planned = plan_blocks(vec![guest], block, machine, mode, Some(guesses), Vec::new());
+        let planned = plan_blocks(vec![guest], block, machine, mode, Some(guesses), Vec::new(), Most::OfSuperblock);
         let planned = planned.into_iter().next()?;
         let superblock = Superblock::find(&planned, entry, blocks, mode)?;
         Some(Planned { superblock: Some(superblock), ..planned })
@@ -199,6 +208,7 @@ fn plan_blocks(
     mode: Mode,
     guesses: Option<Guesses>,
     watches: Vec<Watch>,
+    most: Most,
 ) -> Vec<Planned> {
     let needs = pass::registers::needed(&blocks, machine.at_end);
     let watches = watches.into_iter().chain(std::iter::repeat_with(|| Watch::Nothing));
@@ -206,7 +216,7 @@ fn plan_blocks(
     let planned = code.zip(needs).zip(watches).enumerate().map(|(i, (((guest, block), needs), watch))| {
         let plan = pass::segment::plan(&block, &needs.nodes, mode);
         let fuse = |guesses: &Guesses| {
-            pass::fuse::parts(&block, &plan, mode, needs.exit, &guesses.strides[i], &guesses.exec[i])
+            pass::fuse::parts(&block, &plan, mode, needs.exit, &guesses.strides[i], &guesses.exec[i], most)
         };
         let parts = guesses.as_ref().map_or_else(Vec::new, fuse);
         Planned { guest, block, plan, parts, watch, read_first: needs.entry, superblock: None }

@@ -130,6 +130,11 @@ impl LaneMove {
         self.base == Base::Linear(Origin::None)
     }
 
+    /// Whether what it loads is all of its registers.
+    pub fn loads_whole(&self) -> bool {
+        !self.store && self.small.is_none_or(|small| small.half.is_none())
+    }
+
     /// Whether M0 limits it.
     pub fn is_limited_by_m0(&self) -> bool {
         self.base == Base::Linear(Origin::Lds { by_m0: true })

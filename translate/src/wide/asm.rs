@@ -286,7 +286,12 @@ impl Asm {
 
     /// Stores elements as ones of less bits, side by side.
     pub fn store_narrow(&mut self, op: Evex, to: Mem, from: Zmm) {
-        self.evex(op, from.0, 0, Rm::Mem(to), K(0), false, None);
+        self.store_narrow_lanes(op, to, K(0), from);
+    }
+
+    /// The same of lanes of a mask.
+    pub fn store_narrow_lanes(&mut self, op: Evex, to: Mem, mask: K, from: Zmm) {
+        self.evex(op, from.0, 0, Rm::Mem(to), mask, false, None);
     }
 
     /// Lanes of a mask that have any of some bits.

@@ -1,6 +1,6 @@
 //! How a fused part grows, item by item of the plan.
 
-use super::{Context, Fused, FusedAccess, Stage};
+use super::{Context, Fused, FusedAccess, Most, Stage};
 use crate::access::{Base, Origin};
 use crate::defect::{Precaution, forgets};
 use crate::fenv;
@@ -18,11 +18,19 @@ use std::ops::Range;
 
 /// Says of a read of a VGPR that it is in a slot.
 const KEPT: u64 = 1 << 63;
-/// Most values that a part computes, times the chunks that its code is written out for. Those with a stride mostly belong
-/// to addresses, which are computed once.
-const VALUES: usize = 56 * 4;
 /// Most accesses of a part.
 const ACCESSES: usize = 12;
+
+impl Most {
+    /// Values times the chunks that code is written out for. Those with a stride mostly belong to addresses, which are
+    /// computed once.
+    fn values(self) -> usize {
+        match self {
+            Most::OfPart => 56 * 4,
+            Most::OfSuperblock => 256 * 4,
+        }
+    }
+}
 
 /// A part while it grows.
 pub(super) struct Builder<'a> {
@@ -338,7 +346,7 @@ impl<'a> Builder<'a> {
 
     fn computed(&mut self, value: Value, node: Node, rank: usize) -> Option<Value> {
         self.computed += if self.context.guess.values[value.index()].is_some() { 1 } else { 4 };
-        (self.computed <= VALUES).then_some(())?;
+        (self.computed <= self.context.most.values()).then_some(())?;
         let mut args = [Value::NONE; 3];
         let stays_in_lane = is_lane_wise(&node) || forgets(Precaution::Lanes);
         for (to, from) in args.iter_mut().zip(node.args) {
@@ -357,7 +365,7 @@ impl<'a> Builder<'a> {
     fn access(&mut self, number: usize) -> Option<()> {
         let access = self.context.block.accesses[number].lane_move()?;
         let Base::Linear(from) = access.base else { return None };
-        if access.small.is_some() {
+        if !access.store && !access.loads_whole() {
             return None;
         }
         if self.stored && !access.store || self.accesses.len() == ACCESSES || self.reads_written(from) {

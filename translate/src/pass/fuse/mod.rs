@@ -124,9 +124,26 @@ pub struct Counting {
     pub address: Address,
 }
 
+/// Most values that a part computes.
+#[derive(Clone, Copy, Debug)]
+pub enum Most {
+    /// So many that registers hold what is live at a time: beyond that two parts are faster than one.
+    OfPart,
+    /// More, since without that one part there is no superblock.
+    OfSuperblock,
+}
+
 /// Finds the parts of a block's plan. `exit` is what is read of registers after the block.
-pub fn parts(block: &Block, plan: &Plan, mode: Mode, exit: RegisterSet, guess: &Guess, exec: &Exec) -> Vec<Fused> {
-    let context = Context::new(block, plan, mode, guess, exec);
+pub fn parts(
+    block: &Block,
+    plan: &Plan,
+    mode: Mode,
+    exit: RegisterSet,
+    guess: &Guess,
+    exec: &Exec,
+    most: Most,
+) -> Vec<Fused> {
+    let context = Context::new(block, plan, mode, guess, exec, most);
     // A scalar item at the start is as well done before the part, and behind the last access nothing begins one.
     let begins = |item: &Item| matches!(item, Item::Segment(_)) || context.is_access(item);
     let end = plan.items.iter().rposition(|item| context.is_access(item)).map_or(0, |last| last + 1);
@@ -147,6 +164,7 @@ struct Context<'a> {
     items: &'a [Item],
     mode: Mode,
     guess: &'a Guess,
+    most: Most,
     /// How many chunks reach to the last lane of waves, as it seems.
     chunks: i32,
     /// For each VGPR read, the node that wrote the register before it.
@@ -175,13 +193,14 @@ struct ExecState {
 }
 
 impl<'a> Context<'a> {
-    fn new(block: &'a Block, plan: &'a Plan, mode: Mode, guess: &'a Guess, exec: &Exec) -> Self {
+    fn new(block: &'a Block, plan: &'a Plan, mode: Mode, guess: &'a Guess, exec: &Exec, most: Most) -> Self {
         let mut context = Context {
             block,
             plan,
             items: &plan.items,
             mode,
             guess,
+            most,
             chunks: exec.chunks,
             written_by: Table::with_capacity(block.nodes.len()),
             accesses: vec![Value::NONE; block.accesses.len()],

@@ -65,7 +65,11 @@ impl Fused {
         let address = Address::of(&self.block, &access.address);
         let stride = address.stride(|value| self.strides[value.index()]).filter(|stride| is_small(*stride))?;
         let lanes = &access.access;
-        let fits = if lanes.store { stride == 4 * lanes.dwords as i32 } else { stride >= 0 };
+        let is_run = stride == lanes.lane_bytes();
+        let fits = match lanes.small {
+            Some(_) => is_run || stride == 0 && !lanes.store,
+            None => is_run || stride >= 0 && !lanes.store,
+        };
         fits.then_some(Counting { stride, address })
     }
 

@@ -12,7 +12,7 @@ mod atomic;
 mod interleaved;
 mod lanes;
 mod parts;
-mod small;
+pub(in crate::wide) mod small;
 pub(super) mod spread;
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,7 @@ use super::lanes::{PLACE, VALUE};
 use super::spread::{DATA, MOVING, ORIGIN};
 use super::{CHUNK, COUNT, HIGH_HALF, LOW, SIZE, Stub, WAVE};
 use crate::access::{Half, Origin, Small};
-use crate::wide::asm::{Gpr, Mem, Rm, ShiftBy, When, Zmm, op};
+use crate::wide::asm::{Asm, Evex, Gpr, Mem, Rm, ShiftBy, When, Zmm, op};
 use crate::wide::registers::row;
 
 /// What the register holds.
@@ -21,6 +21,38 @@ const FROM: Gpr = Gpr::Rcx;
 /// VPTERNLOGD: bits of the second where the first has ones, else of the third.
 const SELECT: u8 = 0xca;
 
+/// Loads bytes or words as dwords.
+pub(in crate::wide) fn widen(small: Small) -> Evex {
+    match (small.bytes, small.signed) {
+        (1, false) => op::VPMOVZXBD,
+        (1, true) => op::VPMOVSXBD,
+        (_, false) => op::VPMOVZXWD,
+        (_, true) => op::VPMOVSXWD,
+    }
+}
+
+/// Stores dwords as bytes or words.
+pub(in crate::wide) fn cut(small: Small) -> Evex {
+    if small.bytes == 1 { op::VPMOVDB } else { op::VPMOVDW }
+}
+
+/// Finds from where the dwords with bytes or words are loaded if they must not be behind the last index for dwords, and
+/// how many of their bits come before.
+pub(in crate::wide) fn nearest(asm: &mut Asm, index: Zmm, last: Zmm, (nearest, before): (Zmm, Zmm)) {
+    asm.v(op::VPMINUD, nearest, index, last);
+    asm.v(op::VPSUBD, before, index, nearest);
+    asm.shift(ShiftBy::left(false), before, before, 3);
+}
+
+/// Makes dwords the bytes or words in them, after so many bits.
+pub(in crate::wide) fn pick(asm: &mut Asm, small: Small, data: Zmm, before: Zmm) {
+    asm.v(op::VPSRLVD, data, data, before);
+    let unused = (32 - 8 * small.bytes) as u8;
+    asm.shift(ShiftBy::left(false), data, data, unused);
+    let back = if small.signed { ShiftBy::right_signed(false) } else { ShiftBy::right(false) };
+    asm.shift(back, data, data, unused);
+}
+
 impl Stub<'_> {
     /// Loads or stores sixteen lanes that are side by side.
     pub(super) fn small_run(&mut self, small: Small, chunk: i32, at: Mem) {
@@ -30,16 +62,9 @@ impl Stub<'_> {
             if small.half == Some(Half::High) {
                 self.asm.shift(ShiftBy::right(false), DATA, DATA, 16);
             }
-            let cut = if small.bytes == 1 { op::VPMOVDB } else { op::VPMOVDW };
-            return self.asm.store_narrow(cut, at, DATA);
+            return self.asm.store_narrow(cut(small), at, DATA);
         }
-        let widen = match (small.bytes, small.signed) {
-            (1, false) => op::VPMOVZXBD,
-            (1, true) => op::VPMOVSXBD,
-            (_, false) => op::VPMOVZXWD,
-            (_, true) => op::VPMOVSXWD,
-        };
-        self.asm.v1(widen, DATA, Rm::Mem(at));
+        self.asm.v1(widen(small), DATA, Rm::Mem(at));
         self.merge_half(small, register);
         self.asm.store(register, DATA);
     }
@@ -83,9 +108,7 @@ impl Stub<'_> {
             self.slow_if(When::Below);
             self.asm.broadcast(LAST, SIZE);
         }
-        self.asm.v(op::VPMINUD, NEAREST, index, LAST);
-        self.asm.v(op::VPSUBD, BEFORE, index, NEAREST);
-        self.asm.shift(ShiftBy::left(false), BEFORE, BEFORE, 3);
+        nearest(self.asm, index, LAST, (NEAREST, BEFORE));
         self.asm.v(op::VPXORD, DATA, DATA, DATA);
         self.gather(chunk, NEAREST, 0);
         self.write_small(small, chunk);
@@ -93,11 +116,7 @@ impl Stub<'_> {
 
     /// Writes what is in `DATA`'s dwords, after the bits before it, to the active lanes of a chunk.
     pub(super) fn write_small(&mut self, small: Small, chunk: i32) {
-        self.asm.v(op::VPSRLVD, DATA, DATA, BEFORE);
-        let unused = (32 - 8 * small.bytes) as u8;
-        self.asm.shift(ShiftBy::left(false), DATA, DATA, unused);
-        let back = if small.signed { ShiftBy::right_signed(false) } else { ShiftBy::right(false) };
-        self.asm.shift(back, DATA, DATA, unused);
+        pick(self.asm, small, DATA, BEFORE);
         self.write_active(small, chunk);
     }
 

@@ -387,11 +387,7 @@ impl Lanes<'_, '_> {
             return self.load_run(chunk, PLACE, 0);
         }
         if stride == 0 {
-            for k in 0..self.access.dwords {
-                let (to, at) = (self.loaded[k][chunk as usize], self.access.place_of(k));
-                self.asm().v1(op::VPBROADCASTD, to, Rm::Mem(Mem::At(PLACE, at)));
-            }
-            return;
+            return self.broadcast(chunk);
         }
         let (index, places) = (self.first, self.part.counting(stride));
         self.asm().v1(op::VMOVDQA32, index, Rm::Mem(places));

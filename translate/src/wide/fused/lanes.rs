@@ -4,6 +4,7 @@ use super::{CHUNK, LOW, PLACE, Part, ROOM, SCALARS, SITE, SIZE, WAVE};
 use crate::access::{LaneMove, Origin, Site};
 use crate::lane::{Shape, Value};
 use crate::pass::fuse::FusedAccess;
+use crate::wide::access::small::widen;
 use crate::wide::access::spread::{GREATER, Window};
 use crate::wide::access::{COUNT, OR_DIFFERENT};
 use crate::wide::asm::{Asm, Gpr, Jump, K, MaskOp, Mem, Rm, When, Zmm, op};
@@ -211,9 +212,17 @@ impl<'p, 'a> Lanes<'p, 'a> {
         self.compare_with_first(low, first, chunk);
         other.push(self.asm().jump(When::NotZero));
         other.extend(self.find_place(1, first));
+        self.broadcast(chunk);
+    }
+
+    /// Loads what is at `PLACE` to all lanes of a chunk.
+    pub(super) fn broadcast(&mut self, chunk: i32) {
         for k in 0..self.access.dwords {
-            let (to, at) = (self.loaded[k][chunk as usize], self.access.place_of(k));
-            self.asm().v1(op::VPBROADCASTD, to, Rm::Mem(Mem::At(PLACE, at)));
+            let (to, from) = (self.loaded[k][chunk as usize], Mem::At(PLACE, self.access.place_of(k)));
+            match self.access.small {
+                Some(small) => self.broadcast_small(small, to, from),
+                None => self.asm().v1(op::VPBROADCASTD, to, Rm::Mem(from)),
+            }
         }
     }
 
@@ -221,7 +230,10 @@ impl<'p, 'a> Lanes<'p, 'a> {
     pub(super) fn spread(&mut self) {
         self.find_spread();
         let quads = self.access.may_be_quads().then(|| self.load_quads());
-        self.gather_chunks();
+        match self.access.small {
+            Some(small) => self.gather_small(small),
+            None => self.gather_chunks(),
+        }
         quads.into_iter().for_each(|jump| self.asm().bind(jump));
     }
 
@@ -303,8 +315,11 @@ impl<'p, 'a> Lanes<'p, 'a> {
         self.part.fail.extend(outside);
         let fused = self.part.fused;
         for (k, value) in fused.accesses[self.number].data.iter().enumerate() {
-            let (to, from) = (self.part.chunk.r.layout().scalar(*value), self.access.place_of(k));
-            self.asm().load32(LOW, PLACE, from);
+            let (to, from) = (self.part.chunk.r.layout().scalar(*value), Mem::At(PLACE, self.access.place_of(k)));
+            match self.access.small {
+                Some(small) => self.asm().load_small(small.bytes, small.signed, LOW, from),
+                None => self.asm().load(false, LOW, from),
+            }
             self.asm().store64(SCALARS, to, LOW);
         }
     }
@@ -378,6 +393,10 @@ impl<'p, 'a> Lanes<'p, 'a> {
     pub(super) fn load_run(&mut self, chunk: i32, base: Gpr, offset: i32) {
         let to: Vec<Zmm> = self.loaded.iter().map(|row| row[chunk as usize]).collect();
         let from = |lanes: &Self, k: usize| Mem::At(base, offset + lanes.access.place_of(k));
+        if let Some(small) = self.access.small {
+            let from = from(self, 0);
+            return self.asm().v1(widen(small), to[0], Rm::Mem(from));
+        }
         match self.orders {
             Some((orders, other)) => {
                 for (half, to) in to.chunks(2).enumerate() {

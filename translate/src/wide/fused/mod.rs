@@ -16,6 +16,7 @@ mod general;
 mod lanes;
 mod quads;
 mod rows;
+mod small;
 mod stores;
 mod tables;
 

@@ -24,9 +24,9 @@ const QUARTER: i32 = 16;
 const FIRST_LANES: i64 = 0x1111_1111_1111_1111;
 
 impl LaneMove {
-    /// Whether a lane's dwords are all side by side.
+    /// Whether a lane has dwords, and all are side by side.
     pub(super) fn may_be_quads(&self) -> bool {
-        self.side_by_side() == self.dwords
+        self.small.is_none() && self.side_by_side() == self.dwords
     }
 }
 

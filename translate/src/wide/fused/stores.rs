@@ -6,7 +6,9 @@
 
 use super::active::load_exec;
 use super::lanes::Lanes;
+use super::small::store_small;
 use super::{CHUNK, LOW, PLACE, Part, SCALARS, SITE, SIZE};
+use crate::access::Small;
 use crate::lane::Value;
 use crate::pass::fuse::FusedAccess;
 use crate::wide::access::COUNT;
@@ -116,7 +118,7 @@ impl Part<'_> {
     /// Stores chunks whose lanes are side by side.
     fn store_runs(&mut self, number: usize, with: &Temporaries) {
         let fused = self.fused;
-        let data = &fused.accesses[number].data;
+        let FusedAccess { access, data, .. } = &fused.accesses[number];
         let places = self.places[&number];
         for chunk in 0..self.count {
             let data = self.data(data, chunk);
@@ -124,7 +126,10 @@ impl Part<'_> {
             if self.partial {
                 self.load_active(with.active, chunk);
             }
-            self.store_chunk(&data, To::Run, with);
+            match access.small {
+                Some(small) => self.store_small_run(small, data[0], with),
+                None => self.store_chunk(&data, To::Run, with),
+            }
         }
     }
 
@@ -195,8 +200,9 @@ impl Part<'_> {
         let fused = self.fused;
         let data = &fused.accesses[number].data;
         let places = self.places[&number];
-        if data.len() > 2 {
-            return self.store_one_by_one(data, spread, places);
+        let small = fused.accesses[number].access.small;
+        if data.len() > 2 || small.is_some() {
+            return self.store_one_by_one(data, small, spread, places);
         }
         for chunk in 0..self.count {
             let data = self.data(data, chunk);
@@ -212,7 +218,7 @@ impl Part<'_> {
     }
 
     /// Stores lanes in their order, all dwords of one and then those of the next.
-    fn store_one_by_one(&mut self, data: &[Value], spread: Spread, places: i32) {
+    fn store_one_by_one(&mut self, data: &[Value], small: Option<Small>, spread: Spread, places: i32) {
         let rows = self.chunk.r.layout_mut().room(ROW * data.len() as i32);
         for chunk in 0..self.count {
             for (row, dwords) in (rows..).step_by(ROW as usize).zip(self.data(data, chunk)) {
@@ -226,10 +232,17 @@ impl Part<'_> {
         let top = asm.here();
         asm.lowest_one64(LANE, REST);
         asm.load32_of(TO, SCALARS, LANE, spread.0);
-        asm.add_register(TO, PLACE);
         for (place, row) in (0..).step_by(4).zip((rows..).step_by(ROW as usize)).take(data.len()) {
             asm.load32_of(DWORD, SCALARS, LANE, row);
-            asm.store32(TO, place, DWORD);
+            match small {
+                Some(small) => store_small(asm, small, [PLACE, TO], DWORD),
+                None => {
+                    if place == 0 {
+                        asm.add_register(TO, PLACE);
+                    }
+                    asm.store32(TO, place, DWORD);
+                }
+            }
         }
         asm.clear_lowest_one(REST);
         asm.jump_back(When::NotZero, top);
