@@ -25,6 +25,8 @@ pub(crate) enum Precaution {
     Fault,
     /// What other lanes look at is right in lanes that are not active.
     Lanes,
+    /// A load that is done before stores is from another allocation.
+    Apart,
 }
 
 #[cfg(not(feature = "defects"))]

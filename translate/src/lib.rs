@@ -37,7 +37,7 @@ use gcnjit_rt::{Env, Mode, RegisterFile, Trap, View};
 use lane::Block;
 use lower::{Planned, Shaping, Watch};
 use pass::compact::Loop;
-use pass::fuse::Most;
+use pass::fuse::Scope;
 use pass::strides::Start;
 use pass::superblock::Superblock;
 use stats::timed;
@@ -97,7 +97,7 @@ pub fn translate_compacted(unit: &jit::Unit, of: &Loop, machine: Machine) -> Res
     let compaction = Compaction::new(of, &blocks);
     let planned = timed(&mut stages.plan, || {
         let watches = pass::compact::others(&blocks);
-        plan_blocks(guest, blocks, machine, mode, None, watches, Most::OfPart)
+        plan_blocks(guest, blocks, machine, mode, None, watches, Scope::Block)
     });
     jit::compile(planned, Some(compaction), mode, Shaping::default(), stages)
 }
@@ -148,7 +148,7 @@ fn plan(
     let mut planned = timed(&mut stages.plan, || {
         let guesses = wide::is_available().then(|| Guesses::of(&blocks, start));
         let watches = guesses.as_ref().map_or_else(Vec::new, |guesses| pass::compact::few(&blocks, &guesses.exec));
-        plan_blocks(guest, blocks, machine, mode, guesses, watches, Most::OfPart)
+        plan_blocks(guest, blocks, machine, mode, guesses, watches, Scope::Block)
     });
     if let Some(superblock) = plan_superblock(&planned, machine, mode, start, stages)? {
         if let Some(of) = pass::superblock::twin(&superblock, &planned) {
@@ -171,7 +171,7 @@ fn plan_for_others(planned: &mut Planned, mode: Mode, start: &Start) {
         exit,
         &guesses.strides[0],
         &guesses.exec[0],
-        Most::OfPart,
+        Scope::Block,
     );
 }
 
@@ -193,7 +193,7 @@ fn plan_superblock(
     Ok(timed(&mut stages.plan, || {
         let block = vec![block];
         let guesses = Guesses::of(&block, start);
-        let planned = plan_blocks(vec![guest], block, machine, mode, Some(guesses), Vec::new(), Most::OfSuperblock);
+        let planned = plan_blocks(vec![guest], block, machine, mode, Some(guesses), Vec::new(), Scope::Superblock);
         let planned = planned.into_iter().next()?;
         let superblock = Superblock::find(&planned, entry, blocks, mode)?;
         Some(Planned { superblock: Some(superblock), ..planned })
@@ -208,7 +208,7 @@ fn plan_blocks(
     mode: Mode,
     guesses: Option<Guesses>,
     watches: Vec<Watch>,
-    most: Most,
+    scope: Scope,
 ) -> Vec<Planned> {
     let needs = pass::registers::needed(&blocks, machine.at_end);
     let watches = watches.into_iter().chain(std::iter::repeat_with(|| Watch::Nothing));
@@ -216,7 +216,7 @@ fn plan_blocks(
     let planned = code.zip(needs).zip(watches).enumerate().map(|(i, (((guest, block), needs), watch))| {
         let plan = pass::segment::plan(&block, &needs.nodes, mode);
         let fuse = |guesses: &Guesses| {
-            pass::fuse::parts(&block, &plan, mode, needs.exit, &guesses.strides[i], &guesses.exec[i], most)
+            pass::fuse::parts(&block, &plan, mode, needs.exit, &guesses.strides[i], &guesses.exec[i], scope)
         };
         let parts = guesses.as_ref().map_or_else(Vec::new, fuse);
         Planned { guest, block, plan, parts, watch, read_first: needs.entry, superblock: None }

@@ -283,11 +283,10 @@ impl Builder {
         Ok(())
     }
 
-    /// Loads SGPRs in a superblock: what is loaded is a value, and may be loaded early, as long as nothing has been stored.
+    /// Loads SGPRs in a superblock: what is loaded is a value, and is loaded early. Stores before it make sure that they go
+    /// elsewhere.
     fn scalar_load(&mut self, access: Access, load: &ScalarLoad) {
-        let stores =
-            |access: &Access| access.scalar_load().is_none() && access.lane_move().is_none_or(|lanes| lanes.store);
-        if load.soffset.is_some() || self.block.accesses.iter().any(stores) {
+        if load.soffset.is_some() {
             self.give_up();
         }
         let (base, number) = (self.sgpr64(load.base as u8), self.block.accesses.len() as u64);

@@ -113,6 +113,7 @@ defects! {
     QuadsHalved "where some of four lanes are active, all are stored";
     FaultIgnored "a scalar load whose value nobody needs is left out";
     OthersUnmasked "DPP beside loads takes what inactive lanes hold";
+    LoadsEarly "loads are done before stores to the same memory";
 }
 
 impl Defect {
@@ -124,6 +125,7 @@ impl Defect {
             Defect::QuadsHalved => Some(Precaution::Quads),
             Defect::FaultIgnored => Some(Precaution::Fault),
             Defect::OthersUnmasked => Some(Precaution::Lanes),
+            Defect::LoadsEarly => Some(Precaution::Apart),
             _ => None,
         }
     }

@@ -1,6 +1,6 @@
 //! How a fused part grows, item by item of the plan.
 
-use super::{Context, Fused, FusedAccess, Most, Stage};
+use super::{Context, Fused, FusedAccess, Scope, Stage};
 use crate::access::{Base, Origin};
 use crate::defect::{Precaution, forgets};
 use crate::fenv;
@@ -21,13 +21,13 @@ const KEPT: u64 = 1 << 63;
 /// Most accesses of a part.
 const ACCESSES: usize = 12;
 
-impl Most {
+impl Scope {
     /// Values times the chunks that code is written out for. Those with a stride mostly belong to addresses, which are
     /// computed once.
     fn values(self) -> usize {
         match self {
-            Most::OfPart => 56 * 4,
-            Most::OfSuperblock => 256 * 4,
+            Scope::Block => 56 * 4,
+            Scope::Superblock => 512 * 4,
         }
     }
 }
@@ -43,7 +43,6 @@ pub(super) struct Builder<'a> {
     ranks: Vec<Option<usize>>,
     stages: Vec<Stage>,
     accesses: Vec<FusedAccess>,
-    stored: bool,
     /// Values of the guest's block, here.
     known: HashMap<Value, Value>,
     /// VGPRs written so far: the stage, and the value.
@@ -54,6 +53,10 @@ pub(super) struct Builder<'a> {
     strides: HashMap<Value, Stride>,
     /// Scalar registers written.
     scalars: RegisterSet,
+    /// Scalar registers that accesses read.
+    read: RegisterSet,
+    /// Of a superblock, those of them that are to be written before it begins.
+    written_first: RegisterSet,
     /// Uniform values of its items, all of which are computed before it begins.
     early: HashSet<Value>,
     spills: Vec<Value>,
@@ -76,12 +79,13 @@ impl<'a> Builder<'a> {
             ranks: Vec::new(),
             stages: vec![Stage::default()],
             accesses: Vec::new(),
-            stored: false,
             known: HashMap::default(),
             written: BTreeMap::new(),
             exposed: RegisterSet::default(),
             strides: HashMap::default(),
             scalars: RegisterSet::default(),
+            read: RegisterSet::default(),
+            written_first: RegisterSet::default(),
             early: HashSet::default(),
             spills: Vec::new(),
             bits: Vec::new(),
@@ -110,6 +114,10 @@ impl<'a> Builder<'a> {
             Op::Access => self.access(node.imm as usize),
             Op::Assume => self.assume(value, node.args[0]),
             Op::SetSgpr if node.imm as usize & !1 == reg::EXEC => None,
+            // What an access has read before would have to be written behind it.
+            Op::SetSgpr if self.context.scope == Scope::Superblock && self.read.has(RegisterSet::sgpr(node.imm)) => {
+                None
+            }
             Op::SetSgpr => {
                 self.is_early(node.args[0]).then_some(())?;
                 self.scalars = self.scalars.and(RegisterSet::sgpr(node.imm));
@@ -346,7 +354,7 @@ impl<'a> Builder<'a> {
 
     fn computed(&mut self, value: Value, node: Node, rank: usize) -> Option<Value> {
         self.computed += if self.context.guess.values[value.index()].is_some() { 1 } else { 4 };
-        (self.computed <= self.context.most.values()).then_some(())?;
+        (self.computed <= self.context.scope.values()).then_some(())?;
         let mut args = [Value::NONE; 3];
         let stays_in_lane = is_lane_wise(&node) || forgets(Precaution::Lanes);
         for (to, from) in args.iter_mut().zip(node.args) {
@@ -368,9 +376,10 @@ impl<'a> Builder<'a> {
         if !access.store && !access.loads_whole() {
             return None;
         }
-        if self.stored && !access.store || self.accesses.len() == ACCESSES || self.reads_written(from) {
+        if self.accesses.len() == ACCESSES || !self.reads(from) {
             return None;
         }
+        let apart_from = if access.store { Vec::new() } else { self.stores_before(from)? };
         let origin = self.context.accesses[number];
         let halves = if access.has_pairs() { 2 } else { 1 };
         let strides = self.context.guess.addresses[number];
@@ -386,27 +395,39 @@ impl<'a> Builder<'a> {
         });
         let data: Vec<Value> = data.collect();
         let stage = self.stages.len();
-        if access.store {
-            self.stored = true;
-        } else {
+        if !access.store {
             let registers = (0..access.dwords).map(|k| (access.data + k) as u64);
             self.written.extend(registers.zip(&data).map(|(register, value)| (register, (stage, *value))));
         }
         self.stages.last_mut().expect("there is always one").access = Some(self.accesses.len());
         self.stages.push(Stage::default());
-        self.accesses.push(FusedAccess { number, access, origin: from, address, data, counting: None });
+        self.accesses.push(FusedAccess { number, access, origin: from, address, data, counting: None, apart_from });
         self.worth += 1;
         Some(())
     }
 
-    /// Whether a scalar register that the access reads has been written by the part, which does that in the end.
-    fn reads_written(&self, origin: Origin) -> bool {
-        let written = |register: usize| self.scalars.has(RegisterSet::sgpr(register as u64));
-        match origin {
-            Origin::Sgprs(base) => written(base) || written(base + 1),
-            Origin::Lds { by_m0 } => by_m0 && written(reg::M0),
-            Origin::None => false,
-        }
+    /// The stores that a load has to be apart from, if it may be done before them.
+    fn stores_before(&self, load: Origin) -> Option<Vec<usize>> {
+        let is_lds = |origin: Origin| matches!(origin, Origin::Lds { .. });
+        let may_meet = |access: &FusedAccess| access.access.store && is_lds(access.origin) == is_lds(load);
+        let stores: Vec<usize> = (0..self.accesses.len()).filter(|number| may_meet(&self.accesses[*number])).collect();
+        // There is one allocation in LDS, and in blocks with loops it is mostly one in memory.
+        let may_be_apart = self.context.scope == Scope::Superblock && !is_lds(load);
+        (may_be_apart || stores.is_empty()).then_some(stores)
+    }
+
+    /// Whether an access finds in scalar registers what addresses count from. A part writes those in the end, a superblock
+    /// before it begins.
+    fn reads(&mut self, origin: Origin) -> bool {
+        let registers = match origin {
+            Origin::Sgprs(base) => RegisterSet::sgprs(base..base + 2),
+            Origin::Lds { by_m0: true } => RegisterSet::sgpr(reg::M0 as u64),
+            _ => RegisterSet::default(),
+        };
+        self.read = self.read.and(registers);
+        let written = registers.in_both(self.scalars);
+        self.written_first = self.written_first.and(written);
+        self.context.scope == Scope::Superblock || written == RegisterSet::default()
     }
 
     /// What a VGPR holds now.
@@ -467,6 +488,7 @@ impl<'a> Builder<'a> {
             strides: Vec::new(),
             partial,
             chunks: self.context.chunks,
+            written_first: self.written_first,
         };
         let lanes = fused.find_strided(&self.strides, self.context.guess);
         fused.drop_unused(&lanes);

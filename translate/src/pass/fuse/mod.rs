@@ -8,7 +8,8 @@
 //! - Until the last access has been checked, nothing is written that the plan would read: no memory, no slot, and of
 //!   VGPRs only those whose old value the part does not use.
 //! - A VGPR is written when all earlier accesses have been checked, so that a fault finds the registers it should.
-//! - Stores move their data when all accesses of the part have been checked, and no load comes after one.
+//! - Stores move their data when all accesses of the part have been checked, and no load comes after one, unless it
+//!   is from other memory ([`FusedAccess::apart_from`]).
 //!
 //! A part has a block of its own: nodes of the guest's block that it needs, with a read of a VGPR that the part has
 //! written replaced by what was written, and what is a matter of EXEC decided: values are those of active lanes. It is made for
@@ -66,6 +67,8 @@ pub struct Fused {
     pub partial: bool,
     /// How many chunks reach to the last lane of waves, as it seems.
     pub chunks: i32,
+    /// Scalar registers that a superblock's items write and its accesses read: they have to be written before it begins.
+    pub written_first: RegisterSet,
 }
 
 impl Fused {
@@ -106,6 +109,9 @@ pub struct FusedAccess {
     pub data: Vec<Value>,
     /// How the lanes' addresses count, if they are known at the ends of chunks only.
     pub counting: Option<Counting>,
+    /// Of a load, the stores to memory before it, by their places in [`Fused::accesses`]. It is done before they are, and
+    /// the part gives up if it is from the allocation of one.
+    pub apart_from: Vec<usize>,
 }
 
 impl FusedAccess {
@@ -124,13 +130,14 @@ pub struct Counting {
     pub address: Address,
 }
 
-/// Most values that a part computes.
-#[derive(Clone, Copy, Debug)]
-pub enum Most {
-    /// So many that registers hold what is live at a time: beyond that two parts are faster than one.
-    OfPart,
-    /// More, since without that one part there is no superblock.
-    OfSuperblock,
+/// What parts are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// A block. Where a part would be too much, there are several.
+    Block,
+    /// A superblock. It is one part, or there is none: that one may be larger, and do loads before stores that they come
+    /// after, where these are to other allocations.
+    Superblock,
 }
 
 /// Finds the parts of a block's plan. `exit` is what is read of registers after the block.
@@ -141,9 +148,9 @@ pub fn parts(
     exit: RegisterSet,
     guess: &Guess,
     exec: &Exec,
-    most: Most,
+    scope: Scope,
 ) -> Vec<Fused> {
-    let context = Context::new(block, plan, mode, guess, exec, most);
+    let context = Context::new(block, plan, mode, guess, exec, scope);
     // A scalar item at the start is as well done before the part, and behind the last access nothing begins one.
     let begins = |item: &Item| matches!(item, Item::Segment(_)) || context.is_access(item);
     let end = plan.items.iter().rposition(|item| context.is_access(item)).map_or(0, |last| last + 1);
@@ -164,7 +171,7 @@ struct Context<'a> {
     items: &'a [Item],
     mode: Mode,
     guess: &'a Guess,
-    most: Most,
+    scope: Scope,
     /// How many chunks reach to the last lane of waves, as it seems.
     chunks: i32,
     /// For each VGPR read, the node that wrote the register before it.
@@ -193,14 +200,14 @@ struct ExecState {
 }
 
 impl<'a> Context<'a> {
-    fn new(block: &'a Block, plan: &'a Plan, mode: Mode, guess: &'a Guess, exec: &Exec, most: Most) -> Self {
+    fn new(block: &'a Block, plan: &'a Plan, mode: Mode, guess: &'a Guess, exec: &Exec, scope: Scope) -> Self {
         let mut context = Context {
             block,
             plan,
             items: &plan.items,
             mode,
             guess,
-            most,
+            scope,
             chunks: exec.chunks,
             written_by: Table::with_capacity(block.nodes.len()),
             accesses: vec![Value::NONE; block.accesses.len()],

@@ -27,6 +27,7 @@ use super::schedule::{Event, Schedule};
 use super::select::{Chunk, floats};
 use super::{Entry, Layout, join_bits};
 use crate::access::{Origin, Site};
+use crate::defect::{Precaution, forgets};
 use crate::jit::Context;
 use crate::lane::{Block, Op, Shape, Value};
 use crate::pass::demand::Demand;
@@ -43,6 +44,7 @@ use general::General;
 use lanes::Lanes;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::cell::LazyCell;
+use std::collections::BTreeMap;
 use std::mem::{offset_of, size_of};
 use std::rc::Rc;
 use stores::Spread;
@@ -378,8 +380,43 @@ impl<'a> Part<'a> {
         lanes.define();
     }
 
+    /// Gives up if a load is from the allocation of a store that it is done before.
+    fn check_apart(&mut self, number: usize) {
+        let fused = self.fused;
+        let stores = &fused.accesses[number].apart_from;
+        if stores.is_empty() || forgets(Precaution::Apart) {
+            return;
+        }
+        self.find_sites();
+        for store in stores {
+            let [own, other] = [number, *store].map(|access| self.site_offset(access) + Site::START as i32);
+            self.asm().load64(LOW, SITE, own);
+            self.asm().sub_mem(LOW, SITE, other);
+            self.fail_if(When::Zero);
+        }
+    }
+
+    /// Gives up if a store is to the allocation of SGPRs that come after it and are loaded before. `SIZE` is the size of its
+    /// allocation.
+    fn check_apart_from_scalars(&mut self, number: usize) {
+        let (store, start) = (&self.fused.accesses[number], self.at(number) + Site::START as i32);
+        let Some(superblock) = self.unit.superblock.filter(|_| !forgets(Precaution::Apart)) else { return };
+        let later = superblock.loads.iter().filter(|load| load.number > store.number);
+        // What is loaded for one site is from one allocation. LDS is in none.
+        let loads: BTreeMap<usize, i64> = later.map(|load| (load.site, load.offset)).collect();
+        for (site, offset) in loads.into_iter().filter(|_| !matches!(store.origin, Origin::Lds { .. })) {
+            let proven = (site * size_of::<Site>() + Site::PROVEN) as i32;
+            self.asm().load64(LOW, SITE, proven);
+            self.asm().add(LOW, offset as i32);
+            self.asm().sub_mem(LOW, SITE, start);
+            self.asm().compare_registers(LOW, SIZE);
+            self.fail_if(When::Below);
+        }
+    }
+
     /// Whether the allocation is writable if need be; its size.
     fn check_site(&mut self, number: usize) {
+        self.check_apart(number);
         let fused = self.fused;
         let access = &fused.accesses[number].access;
         match fused.accesses[number].origin {
@@ -393,6 +430,9 @@ impl<'a> Part<'a> {
         }
         self.asm().load64(SIZE, SITE, at + Site::END as i32);
         self.asm().sub_mem(SIZE, SITE, at + Site::START as i32);
+        if access.store {
+            self.check_apart_from_scalars(number);
+        }
         if access.is_limited_by_m0() {
             self.asm().load32(LOW, WAVE, (offset_of!(Wave, sgpr) + 4 * reg::M0) as i32);
             self.asm().compare_registers(LOW, SIZE);
