@@ -26,7 +26,9 @@ pub(crate) enum Precaution {
     /// What other lanes look at is right in lanes that are not active.
     Lanes,
     /// A load that is done before stores is from another allocation.
-    Apart,
+    LoadsApart,
+    /// SGPRs that are loaded before stores are from another allocation.
+    ScalarsApart,
 }
 
 #[cfg(not(feature = "defects"))]

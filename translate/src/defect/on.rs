@@ -114,6 +114,7 @@ defects! {
     FaultIgnored "a scalar load whose value nobody needs is left out";
     OthersUnmasked "DPP beside loads takes what inactive lanes hold";
     LoadsEarly "loads are done before stores to the same memory";
+    ScalarsEarly "SGPRs are loaded before stores to the same memory";
 }
 
 impl Defect {
@@ -125,7 +126,8 @@ impl Defect {
             Defect::QuadsHalved => Some(Precaution::Quads),
             Defect::FaultIgnored => Some(Precaution::Fault),
             Defect::OthersUnmasked => Some(Precaution::Lanes),
-            Defect::LoadsEarly => Some(Precaution::Apart),
+            Defect::LoadsEarly => Some(Precaution::LoadsApart),
+            Defect::ScalarsEarly => Some(Precaution::ScalarsApart),
             _ => None,
         }
     }

@@ -200,9 +200,6 @@ impl Kernel<'_> {
     fn place_in_memory(&mut self, store: bool) -> Place {
         let (pointer, space) = self.random().pick(&[POINTERS[0], POINTERS[0], POINTERS[0], POINTERS[1], POINTERS[2]]);
         let mut width = self.random().pick(&WIDTHS);
-        if width.bytes < 4 && self.plain && !self.random().once_in(8) {
-            width = WIDTHS[0];
-        }
         if width.bytes == 12 && self.generation() == Gen::Gfx6 {
             width = WIDTHS[0];
         }

@@ -53,9 +53,9 @@ pub(super) struct Builder<'a> {
     strides: HashMap<Value, Stride>,
     /// Scalar registers written.
     scalars: RegisterSet,
-    /// Scalar registers that accesses read.
+    /// Of a superblock, scalar registers that accesses read.
     read: RegisterSet,
-    /// Of a superblock, those of them that are to be written before it begins.
+    /// Those of them that were written in the superblock.
     written_first: RegisterSet,
     /// Uniform values of its items, all of which are computed before it begins.
     early: HashSet<Value>,
@@ -424,10 +424,13 @@ impl<'a> Builder<'a> {
             Origin::Lds { by_m0: true } => RegisterSet::sgpr(reg::M0 as u64),
             _ => RegisterSet::default(),
         };
-        self.read = self.read.and(registers);
         let written = registers.in_both(self.scalars);
+        if self.context.scope == Scope::Block {
+            return written == RegisterSet::default();
+        }
+        self.read = self.read.and(registers);
         self.written_first = self.written_first.and(written);
-        self.context.scope == Scope::Superblock || written == RegisterSet::default()
+        true
     }
 
     /// What a VGPR holds now.

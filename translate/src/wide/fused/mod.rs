@@ -384,7 +384,7 @@ impl<'a> Part<'a> {
     fn check_apart(&mut self, number: usize) {
         let fused = self.fused;
         let stores = &fused.accesses[number].apart_from;
-        if stores.is_empty() || forgets(Precaution::Apart) {
+        if stores.is_empty() || forgets(Precaution::LoadsApart) {
             return;
         }
         self.find_sites();
@@ -400,7 +400,7 @@ impl<'a> Part<'a> {
     /// allocation.
     fn check_apart_from_scalars(&mut self, number: usize) {
         let (store, start) = (&self.fused.accesses[number], self.at(number) + Site::START as i32);
-        let Some(superblock) = self.unit.superblock.filter(|_| !forgets(Precaution::Apart)) else { return };
+        let Some(superblock) = self.unit.superblock.filter(|_| !forgets(Precaution::ScalarsApart)) else { return };
         let later = superblock.loads.iter().filter(|load| load.number > store.number);
         // What is loaded for one site is from one allocation. LDS is in none.
         let loads: BTreeMap<usize, i64> = later.map(|load| (load.site, load.offset)).collect();
