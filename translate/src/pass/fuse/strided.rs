@@ -27,7 +27,9 @@ impl Fused {
             return all;
         }
         self.accesses.iter_mut().zip(found).for_each(|(access, counting)| access.counting = counting);
-        let (ends, lanes) = (self.ends(), self.needed(|access| access.counting.is_none()));
+        let assumed: Vec<Vec<Value>> = self.stages.iter().map(|stage| stage.assumed.clone()).collect();
+        let guards = self.take_guards();
+        let (ends, lanes) = (self.ends(&guards), self.needed(|access| access.counting.is_none()));
         let is_saved = |value: &&Value| !lanes.contains(value) && self.is_computed(**value);
         let saved = all.iter().filter(is_saved).count() * CHUNKS;
         let search = if guess.over_wave { SEARCH.0 } else { SEARCH.1 };
@@ -35,9 +37,10 @@ impl Fused {
         let cost: usize = ends.iter().map(|value| self.cost(*value)).sum();
         if saved + searches <= cost {
             self.accesses.iter_mut().for_each(|access| access.counting = None);
+            self.stages.iter_mut().zip(assumed).for_each(|(stage, assumed)| stage.assumed = assumed);
             return all;
         }
-        self.list_ends(&ends);
+        self.list_ends(&ends, &guards);
         lanes
     }
 
@@ -73,10 +76,27 @@ impl Fused {
         fits.then_some(Counting { stride, address })
     }
 
+    /// Takes the masks that are true in all lanes of a chunk if they are so at its ends.
+    fn take_guards(&mut self) -> Vec<Value> {
+        let mut stages = std::mem::take(&mut self.stages);
+        let assumed = stages.iter_mut().flat_map(|stage| stage.assumed.extract_if(.., |mask| self.counts(*mask)));
+        let guards = assumed.collect();
+        self.stages = stages;
+        guards
+    }
+
+    /// Whether a value is not loaded, and has a stride.
+    fn counts(&self, value: Value) -> bool {
+        let is_loaded = |value: &Value| self.node(*value).op == Op::Loaded;
+        let has_stride = self.strides[value.index()].is_some() && self.node(value).shape == Shape::Lane;
+        has_stride && !self.with_arguments(vec![value]).iter().any(is_loaded)
+    }
+
     /// What is computed at the ends of chunks.
-    fn ends(&self) -> HashSet<Value> {
+    fn ends(&self, guards: &[Value]) -> HashSet<Value> {
         let counting = self.accesses.iter().filter_map(|access| access.counting.as_ref());
-        let mut ends = self.with_arguments(counting.flat_map(|counting| counting.address.values()).collect());
+        let of_addresses = counting.flat_map(|counting| counting.address.values());
+        let mut ends = self.with_arguments(of_addresses.chain(guards.iter().copied()).collect());
         ends.retain(|value| self.node(*value).shape == Shape::Lane);
         ends
     }
@@ -99,9 +119,11 @@ impl Fused {
 
     /// Addresses are checked as early as they can be: before the part's first access, but for those that come of scalars
     /// that it loads.
-    fn list_ends(&mut self, ends: &HashSet<Value>) {
-        let mut listed = HashSet::default();
+    fn list_ends(&mut self, ends: &HashSet<Value>, guards: &[Value]) {
         let mut values = vec![Vec::new(); self.stages.len()];
+        values[0].extend(self.with_arguments(guards.to_vec()).into_iter().filter(|value| ends.contains(value)));
+        values[0].sort_unstable();
+        let mut listed: HashSet<Value> = values[0].iter().copied().collect();
         for i in 0..self.stages.len() {
             let access =
                 self.stages[i].access.and_then(|access| Some((access, self.accesses[access].counting.as_ref()?)));
@@ -111,6 +133,7 @@ impl Fused {
             let mut new: Vec<Value> = needed.into_iter().filter(|v| ends.contains(v) && listed.insert(*v)).collect();
             new.sort_unstable();
             values[stage].extend(new);
+            values[stage].sort_unstable();
             self.stages[stage].checks.push(access);
         }
         let mut claims = Claims::new(&self.block, &self.strides);
@@ -123,6 +146,7 @@ impl Fused {
                 of_addresses.entry(term.low).or_default().extend(claim);
             }
         }
+        of_addresses.extend(guards.iter().map(|mask| (*mask, vec![Claim::True(*mask)])));
         // Where a value is computed may be long before an access needs it in order.
         for (value, claims) in self.stages.iter_mut().flat_map(|stage| &mut stage.ends) {
             claims.extend(of_addresses.remove(value).unwrap_or_default());

@@ -22,13 +22,15 @@ pub enum Claim {
     Ordered(Value, Signed),
     /// The last lane is as far from the first one as the stride says.
     Ends(Value),
+    /// A mask is true in the first lane and in the last one.
+    True(Value),
 }
 
 impl Claim {
     /// What is looked at.
     pub fn value(self) -> Value {
         match self {
-            Claim::Ordered(value, _) | Claim::Ends(value) => value,
+            Claim::Ordered(value, _) | Claim::Ends(value) | Claim::True(value) => value,
         }
     }
 }

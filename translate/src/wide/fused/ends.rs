@@ -31,6 +31,8 @@ pub(super) struct Largest {
     stride: i32,
 }
 
+/// VPTERNLOGD: what has been found, or what the third has and the second does not.
+const OR_MISSING: u8 = 0xf2;
 /// How many lanes the last one of a chunk is behind the first.
 const LAST: i32 = strides::CHUNK as i32 - 1;
 
@@ -235,6 +237,17 @@ impl<'a> Part<'a> {
                 self.asm().vi(op::VPTERNLOGD, wrong, last, Rm::Mem(distance), OR_DIFFERENT);
             }
         }
+    }
+
+    /// A mask is true at both ends of all chunks.
+    pub(super) fn check_true(&mut self, mask: Value) {
+        if forgets(Precaution::Guard) {
+            return;
+        }
+        let (wrong, mask, signs) = (self.wrong(), self.chunk.r.mask(mask), self.chunk.r.fresh());
+        let ends = self.asm().constant(&padded([u32::MAX; 8]));
+        self.asm().signs_of_mask(signs, mask);
+        self.asm().vi(op::VPTERNLOGD, wrong, signs, Rm::Mem(ends), OR_MISSING);
     }
 
     /// Checks of an access whose lanes are a stride apart in each chunk that both ends are in the allocation; keeps where

@@ -282,6 +282,7 @@ impl<'a> Part<'a> {
             PartEvent::Ends(value) => self.ends(value),
             PartEvent::Claim(Claim::Ordered(value, signed)) => self.check_order(value, signed),
             PartEvent::Claim(Claim::Ends(value)) => self.check_ends(value),
+            PartEvent::Claim(Claim::True(mask)) => self.check_true(mask),
             PartEvent::Check(number, address) => self.check_strided(number, address),
             PartEvent::Proof => self.fail_if_wrong(),
             PartEvent::Access(number) => self.access(number),
