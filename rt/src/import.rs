@@ -60,7 +60,8 @@ impl<T: Pod> HostVec<T> {
 /// goes to the file.
 ///
 /// If somebody makes the file shorter while it is mapped, an access to the part that is gone ends the process with
-/// SIGBUS, as with every mapped file.
+/// SIGBUS, as with every mapped file. If a file is mapped twice, what a wave writes in one place it may read in the other
+/// only later: to the translator they are two memories.
 ///
 /// # Errors
 /// [`MemoryError::Host`] if it can't be mapped, [`MemoryError::Import`] if it is empty.

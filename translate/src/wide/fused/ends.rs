@@ -393,7 +393,9 @@ impl Lanes<'_, '_> {
     /// Loads a chunk from `PLACE` on.
     fn load_strided(&mut self, chunk: i32, stride: i32) {
         if stride == self.access.lane_bytes() {
-            if self.part.is_ahead && self.part.fused.accesses[self.number].is_stream() {
+            // Of bytes and words, several chunks are in one line.
+            let begins_line = CHUNK / 4 * stride * chunk % CHUNK == 0;
+            if self.part.is_ahead && begins_line && self.part.fused.accesses[self.number].is_stream() {
                 let lines = 0..self.access.dwords as i32;
                 lines.for_each(|line| self.asm().prefetch(PLACE, AHEAD + CHUNK * line));
             }

@@ -232,16 +232,14 @@ impl Part<'_> {
         let top = asm.here();
         asm.lowest_one64(LANE, REST);
         asm.load32_of(TO, SCALARS, LANE, spread.0);
+        if small.is_none() {
+            asm.add_register(TO, PLACE);
+        }
         for (place, row) in (0..).step_by(4).zip((rows..).step_by(ROW as usize)).take(data.len()) {
             asm.load32_of(DWORD, SCALARS, LANE, row);
             match small {
                 Some(small) => store_small(asm, small, [PLACE, TO], DWORD),
-                None => {
-                    if place == 0 {
-                        asm.add_register(TO, PLACE);
-                    }
-                    asm.store32(TO, place, DWORD);
-                }
+                None => asm.store32(TO, place, DWORD),
             }
         }
         asm.clear_lowest_one(REST);
