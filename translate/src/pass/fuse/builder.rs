@@ -115,9 +115,7 @@ impl<'a> Builder<'a> {
             Op::Assume => self.assume(value, node.args[0]),
             Op::SetSgpr if node.imm as usize & !1 == reg::EXEC => None,
             // What an access has read before would have to be written behind it.
-            Op::SetSgpr if self.context.scope == Scope::Superblock && self.read.has(RegisterSet::sgpr(node.imm)) => {
-                None
-            }
+            Op::SetSgpr if self.read.has(RegisterSet::sgpr(node.imm)) => None,
             Op::SetSgpr => {
                 self.is_early(node.args[0]).then_some(())?;
                 self.scalars = self.scalars.and(RegisterSet::sgpr(node.imm));

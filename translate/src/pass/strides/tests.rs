@@ -210,6 +210,7 @@ impl Graph {
         match claim {
             Claim::Ordered(_, signed) => is_ordered(lanes, stride, signed),
             Claim::Ends(value) => has_ends(lanes, stride, self.block.node(value).ty),
+            Claim::True(_) => lanes[0] & lanes[CHUNK - 1] & 1 != 0,
         }
     }
 }
