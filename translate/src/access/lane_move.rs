@@ -130,9 +130,9 @@ impl LaneMove {
         self.base == Base::Linear(Origin::None)
     }
 
-    /// Whether what it loads is all of its registers.
+    /// Whether it keeps nothing of the registers that it loads.
     pub fn loads_whole(&self) -> bool {
-        !self.store && self.small.is_none_or(|small| small.half.is_none())
+        self.store || self.small.is_none_or(|small| small.half.is_none())
     }
 
     /// Whether M0 limits it.

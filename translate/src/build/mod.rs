@@ -49,8 +49,7 @@ use gcnjit_rt::{Mode, RegisterFile, Trap};
 use std::ops::{Deref, DerefMut};
 
 /// Lane operations, joining and splitting 64-bit values apart, after which a segment is cut at the next instruction: longer
-/// chains only add latency. Integers have
-/// little of it, and what a segment leaves to the next one goes through memory.
+/// chains only add latency. Integers have little of it, and what a segment leaves to the next one goes through memory.
 const LONG_SEGMENT: usize = 48;
 const LONG_INTEGER_SEGMENT: usize = 4 * LONG_SEGMENT;
 

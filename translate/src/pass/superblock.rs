@@ -52,7 +52,7 @@ pub fn path(unit: &[Planned], entry: usize) -> Option<GuestBlock> {
 
 /// Whether a block has no access and no operation on lanes that a part never has.
 fn may_fit(block: &Block) -> bool {
-    let is_plain = |lanes: LaneMove| (lanes.store || lanes.loads_whole()) && matches!(lanes.base, Base::Linear(_));
+    let is_plain = |lanes: LaneMove| lanes.loads_whole() && matches!(lanes.base, Base::Linear(_));
     let moves = |access: &Access| access.scalar_load().is_some() || access.lane_move().is_some_and(is_plain);
     let fits = |node: &Node| !node.is_row() && !matches!(node.op, Op::ReadLane | Op::SetMode | Op::SetTrapsts);
     block.accesses.iter().all(moves) && block.nodes.iter().all(fits)

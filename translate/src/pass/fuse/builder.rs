@@ -371,7 +371,7 @@ impl<'a> Builder<'a> {
     fn access(&mut self, number: usize) -> Option<()> {
         let access = self.context.block.accesses[number].lane_move()?;
         let Base::Linear(from) = access.base else { return None };
-        if !access.store && !access.loads_whole() {
+        if !access.loads_whole() {
             return None;
         }
         if self.accesses.len() == ACCESSES || !self.reads(from) {

@@ -388,7 +388,6 @@ impl<'a> Part<'a> {
         if stores.is_empty() || forgets(Precaution::LoadsApart) {
             return;
         }
-        self.find_sites();
         for store in stores {
             let [own, other] = [number, *store].map(|access| self.site_offset(access) + Site::START as i32);
             self.asm().load64(LOW, SITE, own);
@@ -417,13 +416,13 @@ impl<'a> Part<'a> {
 
     /// Whether the allocation is writable if need be; its size.
     fn check_site(&mut self, number: usize) {
-        self.check_apart(number);
         let fused = self.fused;
         let access = &fused.accesses[number].access;
         match fused.accesses[number].origin {
             Origin::Lds { .. } => self.asm().load64(SITE, SCALARS, Layout::CONTEXT),
             _ => self.find_sites(),
         }
+        self.check_apart(number);
         let at = self.at(number);
         if access.store {
             self.asm().compare8(SITE, at + Site::WRITABLE as i32, 0);
