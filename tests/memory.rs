@@ -105,6 +105,7 @@ impl Bench {
             memory,
             scratch,
             registers,
+            group_id: None,
             exceptions,
             lds,
             gds,

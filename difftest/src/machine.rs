@@ -255,6 +255,7 @@ impl Bench {
             memory,
             scratch,
             registers,
+            group_id: None,
             exceptions,
             lds,
             gds,

@@ -39,6 +39,7 @@ impl Bench {
             memory: &view,
             scratch: 0,
             registers,
+            group_id: None,
             exceptions: true,
             lds: &lds,
             gds,

@@ -25,6 +25,8 @@ pub struct Env<'a> {
     pub scratch: u64,
     /// What a wave owns of the registers that an instruction can name.
     pub registers: RegisterFile,
+    /// The SGPR that waves begin with their work-group's coordinate x in, if it is given to them.
+    pub group_id: Option<u8>,
     /// Whether TRAPSTS is kept: see [`crate::trapsts`].
     pub exceptions: bool,
     /// The work-group's local data share.
@@ -112,6 +114,35 @@ pub trait Runner {
     fn has_kept(&self) -> bool {
         false
     }
+
+    /// Runs waves that begin alike, one after the other and each as [`Runner::run`] does, as far as it can do that
+    /// together: no further than to one that would not end as it began.
+    #[inline(always)]
+    fn run_alike(&mut self, _alike: Alike<'_>) -> Ended {
+        Ended::default()
+    }
+}
+
+/// Waves that begin alike: those of a work-group from some wave on, then those of the work-groups that follow it in x. What
+/// [`Engine::read_first`] asks for is the same for all of them, but for work-item ids and x.
+pub struct Alike<'a> {
+    /// The waves of a work-group. VGPRs are those that waves of any of the work-groups begin with.
+    pub waves: &'a mut [Box<Wave>],
+    /// Which of them is the first one that runs. It begins in the first work-group; scalar registers of others may be older.
+    pub first: usize,
+    /// How many work-groups, one at least.
+    pub groups: usize,
+    /// All lanes have work-items. In each so many of them the id counts in x, and is the same in y and z.
+    pub reach: usize,
+}
+
+/// What has become of waves that were run together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ended {
+    /// How many have ended, from the first one on.
+    pub waves: usize,
+    /// How many instructions each of them has executed.
+    pub instructions: u64,
 }
 
 /// The runner of an engine that prepares nothing.

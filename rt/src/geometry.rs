@@ -62,6 +62,16 @@ impl Walk {
     }
 }
 
+impl Walk {
+    /// How many work-groups of one size there are in x from the one on that was asked for last.
+    #[inline(always)]
+    pub(crate) fn alike(&self) -> usize {
+        let x = self.last.1[0];
+        let end = self.partial[0].min(self.counts[0]);
+        end.saturating_sub(x).max(1) as usize
+    }
+}
+
 /// The coordinates of work-group `linear`.
 #[cold]
 fn place(linear: u64, counts: [u32; 3]) -> [u32; 3] {

@@ -35,7 +35,7 @@ pub mod wave;
 
 pub use code_object::{Image, Kernel, KernelCode, LoadError, Loaded};
 pub use dispatch::{DispatchError, Fault, Launch, Options, Stats, Stopped, Stopper, dispatch};
-pub use engine::{Engine, Env, Runner, Stop, Wait, WaitFor};
+pub use engine::{Alike, Ended, Engine, Env, Runner, Stop, Wait, WaitFor};
 pub use fault::{Cause, Trap};
 pub use geometry::Geometry;
 pub use hardware::Hardware;

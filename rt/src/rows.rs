@@ -46,6 +46,8 @@ pub(crate) struct Filled {
     /// The bytes of [`Wave::ids`] that these have.
     counted: u32,
     zeros: Vec<u8>,
+    /// The SGPRs that are read.
+    pub(crate) sgprs: u128,
 }
 
 impl Filled {
@@ -60,6 +62,7 @@ impl Filled {
             ids: ids.into_iter().fold(0, |ids, id| ids | 1 << id),
             counted: u32::from_ne_bytes(counted),
             zeros,
+            sgprs: set.sgprs,
         }
     }
 }

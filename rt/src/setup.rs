@@ -265,6 +265,17 @@ impl Setup {
         trap
     }
 
+    /// The SGPR that has the work-group's coordinate x.
+    pub(crate) fn group_id(&self) -> Option<u8> {
+        self.system.group_ids[0]
+    }
+
+    /// Whether waves of work-groups that follow each other in x begin alike, if these registers are read.
+    pub(crate) fn are_alike(&self, filled: &Filled) -> bool {
+        let System { group_info, scratch, .. } = self.system;
+        [group_info, scratch].into_iter().flatten().all(|register| filled.sgprs >> register & 1 == 0)
+    }
+
     /// Which registers of new waves are filled, if what is in `set` is read.
     pub(crate) fn filled(&self, set: RegisterSet) -> Filled {
         Filled::new(set, self.registers.vgprs, self.system.item_ids)
@@ -356,6 +367,9 @@ pub(crate) fn mode(code: &KernelCode, generation: Gen) -> Mode {
 pub(crate) struct Items {
     pub(crate) size: [u32; 3],
     pub(crate) waves: Vec<WaveItems>,
+    /// In each so many lanes the id counts in x and is the same in y and z; 0 if that is so in less than sixteen, or not all
+    /// lanes of all waves have work-items.
+    pub(crate) reach: usize,
 }
 
 /// The work-items of one wave.
@@ -383,6 +397,8 @@ impl Items {
             let index = (first / LANES) as u32;
             WaveItems { initial: Initial::new(ids), exec: u64::MAX >> (LANES - lanes), index }
         };
-        Items { size, waves: (0..count).step_by(LANES).map(wave).collect() }
+        let is_reach = |lanes: &usize| count.is_multiple_of(LANES) && (x as usize).is_multiple_of(*lanes);
+        let reach = [64, 32, 16].into_iter().find(is_reach).unwrap_or(0);
+        Items { size, waves: (0..count).step_by(LANES).map(wave).collect(), reach }
     }
 }

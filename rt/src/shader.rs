@@ -158,6 +158,7 @@ impl<E: Engine> Runner<'_, E> {
             memory: &self.view,
             scratch: 0,
             registers: RegisterFile::of(shader.code().rsrc1, shader.target().generation()),
+            group_id: None,
             exceptions: self.exceptions,
             lds,
             gds: &self.hardware.gds,

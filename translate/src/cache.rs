@@ -193,7 +193,7 @@ impl Jit {
     pub fn unit(&self, env: &Env<'_>, wave: &Wave) -> Result<Arc<Resident>, Box<Trap>> {
         let mode = Mode(wave.mode.0 & MODE_KEY);
         let place = Place::new(wave.pc, mode, Place::machine(env));
-        self.find(env, place, || translate(env.memory, self.machine(env), &Start::of(wave, env.registers.vgprs), mode))
+        self.find(env, place, || translate(env.memory, self.machine(env), &Start::of(wave, env), mode))
     }
 
     /// The unit of the compacted form of a loop of another unit, at which the wave is, translated now if it is new.

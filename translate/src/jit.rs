@@ -10,6 +10,8 @@ use crate::lane::Fenv;
 use crate::libcall;
 use crate::lower::{self, Counts, Planned, Shaping, Waves};
 use crate::stats::{Stages, timed};
+use crate::pass::alike::Alike;
+use crate::pass::superblock::Superblock;
 use crate::wide;
 use cranelift_codegen as codegen;
 use cranelift_codegen::isa::OwnedTargetIsa;
@@ -48,6 +50,8 @@ pub enum Exit {
     Meet,
     /// Few lanes are left for the loop at `wave.pc`.
     Compact,
+    /// Nothing has been done: waves cannot be run together.
+    Apart,
 }
 
 impl Exit {
@@ -64,6 +68,7 @@ impl Exit {
         Exit::Undocumented,
         Exit::Meet,
         Exit::Compact,
+        Exit::Apart,
     ];
 }
 
@@ -96,6 +101,38 @@ pub struct Context<'a> {
     pub scratch: &'a mut Site,
     /// The first bad lane of the access that faulted.
     pub bad: Option<Bad>,
+    /// The waves that are run together.
+    pub together: Together,
+}
+
+/// Waves that are run together ([`crate::pass::alike`]). What is behind the last one is looked at, but not done.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Together {
+    /// Each wave, whose VGPRs are read.
+    pub waves: [*const Wave; Alike::LOTS],
+    /// The coordinate x of its work-group.
+    pub group_ids: [u32; Alike::LOTS],
+    /// How many there are; once code has run, how many have ended.
+    pub count: u64,
+}
+
+impl Together {
+    /// None.
+    const NONE: Together = Together { waves: [std::ptr::null(); Alike::LOTS], group_ids: [0; Alike::LOTS], count: 0 };
+}
+
+/// A unit's superblock for waves that are run together.
+#[derive(Clone, Copy, Debug)]
+pub struct Team {
+    /// The entry at which they begin.
+    pub of: u32,
+    /// The number of the superblock.
+    pub index: u32,
+    /// What waves it is for.
+    pub alike: Alike,
+    /// How many instructions each of them executes.
+    pub instructions: u64,
 }
 
 impl<'a> Context<'a> {
@@ -103,7 +140,8 @@ impl<'a> Context<'a> {
     pub fn new(limit: u64, env: &'a Env<'a>, mut sites: Vec<Site>, scratch: &'a mut Site, host: u32) -> Context<'a> {
         let first_site = sites.as_mut_ptr();
         let lds = Site::of(env.lds.as_ptr().expose_provenance() as u64, env.lds.size().into());
-        Context { limit, few_since: 0, env, sites, first_site, host, lds, scratch, bad: None }
+        let together = Together::NONE;
+        Context { limit, few_since: 0, env, sites, first_site, host, lds, scratch, bad: None, together }
     }
 
     /// Takes the sites of the unit that is run next, and returns those of the last one.
@@ -153,6 +191,8 @@ pub struct Unit {
     wide: Option<wide::Code>,
     /// What is moved together and back around it, if it is compacted.
     pub compaction: Option<Compaction>,
+    /// Its superblock for waves that are run together, if it has one.
+    pub team: Option<Team>,
 }
 
 /// The host instruction set with the settings translated code needs.
@@ -245,7 +285,12 @@ pub fn compile(
     let plain = blocks.iter().filter(|planned| planned.superblock.is_none());
     let guest = plain.map(|planned| planned.block.pc..planned.block.end).collect();
     let mxcsr = fenv::mxcsr(mode, Fenv::F32);
-    Ok(Unit { mode, mxcsr, blocks, entries, accesses, guest, counts, stages, clif, host, entry, wide, compaction })
+    let team = blocks.iter().enumerate().find_map(|(index, planned)| {
+        let Superblock { of, alike, .. } = planned.superblock.as_ref()?;
+        let instructions = planned.block.instructions.into();
+        Some(Team { of: *of as u32, index: index as u32, alike: (*alike)?, instructions })
+    });
+    Ok(Unit { mode, mxcsr, blocks, entries, accesses, guest, counts, stages, clif, host, entry, wide, compaction, team })
 }
 
 impl Unit {
@@ -283,8 +328,9 @@ impl Unit {
         if changes {
             libcall::set_mxcsr(self.mxcsr);
         }
-        // SAFETY: the code was made from checked lane IR: it writes the wave, the context and its own frame only,
-        // and calls libcalls with arguments that keep their contracts. `index` is one of the unit's entries.
+        // SAFETY: the code was made from checked lane IR: it writes the wave, the context and its own frame only, reads
+        // VGPRs of waves in the context if `index` is that of a team, and calls libcalls with arguments that keep their
+        // contracts. `index` is one of the unit's entries.
         let code = unsafe { (self.entry)(wave, context, index) };
         // The usual ones by comparisons, so that who asks for them need not do it again.
         let exit = match code {

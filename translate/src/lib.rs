@@ -36,6 +36,7 @@ use gcnjit_isa::Target;
 use gcnjit_rt::{Env, Mode, RegisterFile, Trap, View};
 use lane::Block;
 use lower::{Planned, Shaping, Watch};
+use pass::alike::Alike;
 use pass::compact::Loop;
 use pass::fuse::Scope;
 use pass::strides::Start;
@@ -151,10 +152,12 @@ fn plan(
         plan_blocks(guest, blocks, machine, mode, guesses, watches, Scope::Block)
     });
     if let Some(superblock) = plan_superblock(&planned, machine, mode, start, stages)? {
+        let alike = timed(&mut stages.plan, || plan_alike(&superblock, &planned, machine, mode, start));
         if let Some(of) = pass::superblock::twin(&superblock, &planned) {
             timed(&mut stages.plan, || plan_for_others(&mut planned[of], mode, start));
         }
         planned.push(superblock);
+        planned.extend(alike);
     }
     Ok(planned)
 }
@@ -198,6 +201,27 @@ fn plan_superblock(
         let superblock = Superblock::find(&planned, entry, blocks, mode)?;
         Some(Planned { superblock: Some(superblock), ..planned })
     }))
+}
+
+/// Plans a superblock once more, for several waves that are run together, if that is possible.
+fn plan_alike(
+    superblock: &Planned,
+    blocks: &[Planned],
+    machine: Machine,
+    mode: Mode,
+    start: &Start,
+) -> Option<Planned> {
+    let of = superblock.superblock.as_ref()?.of;
+    let group_id = start.group_id();
+    let start = start.alike(blocks[of].read_first)?;
+    let block = vec![pass::alike::by_wave(&superblock.block, group_id)?];
+    let guesses = Guesses::of(&block, &start);
+    let guest = vec![superblock.guest.clone()];
+    let planned = plan_blocks(guest, block, machine, mode, Some(guesses), Vec::new(), Scope::Superblock);
+    let planned = planned.into_iter().next()?;
+    let found = Superblock::find(&planned, of, blocks, mode)?;
+    let alike = Some(Alike { reach: planned.parts[0].reach, group_id });
+    pass::alike::is_possible(&planned.parts[0]).then_some(Planned { superblock: Some(Superblock { alike, ..found }), ..planned })
 }
 
 /// Plans blocks. Of those behind the end of `watches` nothing is looked at.

@@ -97,7 +97,7 @@ struct Worker<'a, W> {
 pub(super) struct Thread<'a> {
     /// On the calling thread, until it has called for help.
     caller: Option<Caller<'a>>,
-    walk: Walk,
+    pub(super) walk: Walk,
     /// Of the work-group that was begun last.
     pub(super) items: Items,
     /// Waves of work-groups that are over which the order has not been told of: all threads write there.
@@ -271,6 +271,7 @@ impl<'a, E: Engine> Job<'a, E> {
             memory: &self.view,
             scratch: self.setup.scratch.address(),
             registers: self.setup.registers,
+            group_id: self.setup.group_id(),
             exceptions: self.exceptions,
             lds,
             gds: &self.hardware.gds,

@@ -67,6 +67,12 @@ pub(super) struct Batch {
 }
 
 impl Batch {
+    /// How many there are.
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        (self.left.end - self.left.start) as usize
+    }
+
     /// The one that is next.
     pub(super) fn first(&self) -> Option<u64> {
         self.left.clone().next()

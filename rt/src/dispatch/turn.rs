@@ -7,7 +7,7 @@
 use super::group::{State, Waves};
 use super::job::{Job, Stopping, Tally, Thread};
 use super::queue::Batch;
-use crate::engine::{Engine, Runner, Stop};
+use crate::engine::{Alike, Engine, Runner, Stop};
 use crate::lds::Lds;
 use crate::rows::Filled;
 use crate::setup::Begun;
@@ -38,6 +38,12 @@ impl Kept {
     #[inline(always)]
     fn has(&self, index: usize) -> bool {
         index < 64 && self.waves >> index & 1 != 0
+    }
+
+    /// Whether it has all of so many, from the first one on.
+    #[inline(always)]
+    fn has_all(&self, count: usize) -> bool {
+        self.waves.trailing_ones() as usize >= count
     }
 
     /// Does nothing for waves that there are no bits for.
@@ -86,37 +92,73 @@ impl<E: Engine, R: Runner> Turn<'_, '_, E, R> {
     #[inline(always)]
     fn start_narrow(&mut self, batch: &mut Batch, filled: &Filled) -> Result<(), Stopping> {
         let mut kept = Kept::default();
-        for linear in batch {
-            self.begin(linear, filled, &mut kept)?;
+        let are_alike = self.job.setup.are_alike(filled);
+        // How many waves of the next work-groups have ended.
+        let mut ahead = 0;
+        while let Some(linear) = batch.next() {
+            let group = self.place(linear);
+            kept.fit(self.thread.items.size);
+            if are_alike && kept.has_all(self.waves.count) && self.thread.items.reach != 0 {
+                ahead = self.begin_alike(&group, ahead, batch.len() + 1)?;
+            }
+            let first = ahead.min(self.waves.count);
+            ahead -= first;
+            self.begin(&group, first, filled, &mut kept)?;
             if self.waves.is_over() {
                 self.finish();
             } else {
                 self.go_on(FIRST_TURN)?;
             }
-            if !self.waves.is_over() || !self.job.queue.is_empty() {
+            if ahead == 0 && (!self.waves.is_over() || !self.job.queue.is_empty()) {
                 break;
             }
         }
         Ok(())
     }
 
-    /// Puts a work-group of the grid in the place of one that is over, and runs each of its waves once.
+    /// Puts a work-group of the grid in the place of one that is over.
     #[inline(always)]
-    fn begin(&mut self, linear: u64, filled: &Filled, kept: &mut Kept) -> Result<(), Stopping> {
-        self.lds.clear();
+    fn place(&mut self, linear: u64) -> Begun {
         let at = self.thread.go_to(linear);
-        let Thread { items, tally, .. } = &mut *self.thread;
-        let (count, number) = (items.waves.len(), linear * self.waves.list.len() as u64);
+        let (count, number) = (self.thread.items.waves.len(), linear * self.waves.list.len() as u64);
         (self.waves.count, self.waves.number) = (count, number);
-        tally.spent = 0;
-        let group = Begun { at, waves: count as u32, number, slot: self.waves.slot };
-        kept.fit(items.size);
-        for (index, items) in items.waves.iter().enumerate() {
+        self.thread.tally.spent = 0;
+        Begun { at, waves: count as u32, number, slot: self.waves.slot }
+    }
+
+    /// Runs waves of a work-group together, and of the next ones of so many in all, as long as that ends them. All are kept.
+    /// Of the first waves some have ended; returns how many have then.
+    #[inline(always)]
+    fn begin_alike(&mut self, group: &Begun, mut ended: usize, groups: usize) -> Result<usize, Stopping> {
+        let Thread { items, tally, walk, .. } = &mut *self.thread;
+        let (waves, groups) = (&mut self.waves.list[..items.waves.len()], walk.alike().min(groups));
+        while ended < waves.len() {
+            self.job.setup.restart(&mut waves[ended], &items.waves[ended], group);
+            if ended == 0 {
+                self.job.look_outside(tally, &waves[0])?;
+            }
+            let alike = Alike { waves: &mut *waves, first: ended, groups, reach: items.reach };
+            let more = self.runner.run_alike(alike);
+            if more.waves == 0 {
+                break;
+            }
+            ended += more.waves;
+            tally.stats.wave_instructions += more.waves as u64 * more.instructions;
+        }
+        Ok(ended)
+    }
+
+    /// Runs each wave of a work-group once, from the `first` one on that has not ended.
+    #[inline(always)]
+    fn begin(&mut self, group: &Begun, first: usize, filled: &Filled, kept: &mut Kept) -> Result<(), Stopping> {
+        self.lds.clear();
+        let Thread { items, tally, .. } = &mut *self.thread;
+        for (index, items) in items.waves.iter().enumerate().skip(first) {
             let is_kept = kept.has(index);
             let wave = if is_kept { &mut self.waves.list[index] } else { &mut *self.waves.spare };
             match is_kept {
-                true => self.job.setup.restart(wave, items, &group),
-                false => self.job.setup.start(wave, items, &group, filled),
+                true => self.job.setup.restart(wave, items, group),
+                false => self.job.setup.start(wave, items, group, filled),
             }
             if index == 0 {
                 self.job.look_outside(tally, wave)?;

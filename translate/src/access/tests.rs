@@ -76,6 +76,7 @@ impl World {
             memory: view,
             scratch: self.data,
             registers,
+            group_id: None,
             exceptions: false,
             lds,
             gds,

@@ -15,7 +15,7 @@ use crate::libcall;
 use crate::lower::Watch;
 use crate::meet;
 use gcnjit_isa::Decoder;
-use gcnjit_rt::{Cause, Engine, Env, RegisterSet, Runner, Stop, Trap, Wave};
+use gcnjit_rt::{Cause, Ended, Engine, Env, RegisterSet, Runner, Stop, Trap, Wave};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
@@ -237,6 +237,34 @@ impl<'a> Run<'a> {
         Ok((&current.resident.unit, &mut self.context, index))
     }
 
+    /// Runs the first waves of some that begin alike, if the current unit has a superblock for them. `None` if it has none, or
+    /// nothing has been done.
+    #[inline(always)]
+    fn run_team(&mut self, alike: gcnjit_rt::Alike<'_>) -> Option<Ended> {
+        let gcnjit_rt::Alike { waves, first, groups, reach } = alike;
+        let place = Place::new(waves[first].pc, waves[first].mode, self.machine);
+        let last = self.last.filter(|last| last.place == place)?;
+        let unit = &self.current.as_ref()?.resident.unit;
+        let team = unit.team.filter(|team| team.of == last.index)?;
+        let env = self.context.env;
+        if reach < team.alike.reach || env.group_id != team.alike.group_id {
+            return None;
+        }
+        let (all, together) = (waves.len() * groups - first, &mut self.context.together);
+        let (mut next, mut group) = (first, waves[first].group[0]);
+        for (wave, group_id) in together.waves.iter_mut().zip(&mut together.group_ids) {
+            (*wave, *group_id) = (&raw const *waves[next], group);
+            next += 1;
+            if next == waves.len() {
+                (next, group) = (0, group.wrapping_add(1));
+            }
+        }
+        together.count = all.min(team.alike.waves()) as u64;
+        let exit = unit.run(&mut waves[first], &mut self.context, team.index);
+        let ended = self.context.together.count as usize;
+        (exit == Exit::Kept).then_some(Ended { waves: ended, instructions: team.instructions })
+    }
+
     /// Goes on with a loop of the current unit that the wave is at and has few lanes left for, in compacted form. `None` if
     /// the wave goes on at its PC.
     #[inline(never)]
@@ -270,6 +298,11 @@ impl Runner for Run<'_> {
     #[inline(always)]
     fn has_kept(&self) -> bool {
         self.kept
+    }
+
+    #[inline(always)]
+    fn run_alike(&mut self, alike: gcnjit_rt::Alike<'_>) -> Ended {
+        self.run_team(alike).unwrap_or_default()
     }
 
     #[inline(always)]
@@ -344,8 +377,8 @@ pub(crate) fn outcome(exit: Exit, context: &Context<'_>, wave: &mut Wave) -> Res
         Exit::Halt => Err(stopped(Cause::Halt, wave.pc)),
         Exit::Undocumented => Err(stopped(Cause::Undocumented, wave.pc)),
         Exit::Meet => meet(context.env, wave),
-        // Nothing has to be done: the loop goes on as it is.
-        Exit::Compact => Ok(None),
+        // Nothing has to be done: the loop goes on as it is, or nothing has begun.
+        Exit::Compact | Exit::Apart => Ok(None),
     }
 }
 

@@ -113,6 +113,9 @@ pub enum Op {
     Const,
     /// The lane's number.
     LaneId,
+    /// The coordinate x of the wave's work-group. Of superblocks for waves that are run together ([`crate::pass::alike`]) only:
+    /// there it is a matter of lanes.
+    GroupId,
     /// Register reads: `imm` is the register, plus the epoch in the high half.
     Sgpr,
     /// VGPR `imm`.

@@ -145,11 +145,12 @@ pub fn lower(
     }
     let mut entries = guest.clone();
     for (planned, block) in blocks.iter().zip(&guest) {
-        planned.superblock.iter().for_each(|superblock| entries[superblock.of] = *block);
+        let own = planned.superblock.iter().filter(|superblock| superblock.alike.is_none());
+        own.for_each(|superblock| entries[superblock.of] = *block);
     }
     dispatch(fb, params[2], &entries);
-    let fault = fb.create_block();
-    fb.set_cold_block(fault);
+    let [fault, apart] = [(); 2].map(|()| fb.create_block());
+    [fault, apart].into_iter().for_each(|block| fb.set_cold_block(block));
     let (mut first_site, base) = (0, base(blocks));
     let mut counts = Counts::default();
     for (index, (planned, start)) in blocks.iter().zip(&guest).enumerate() {
@@ -177,7 +178,11 @@ pub fn lower(
             fenv: Fenv::F32,
             first_site,
             proven: HashMap::default(),
-            fault: planned.superblock.as_ref().map_or(fault, |superblock| guest[superblock.of]),
+            fault: match &planned.superblock {
+                Some(Superblock { alike: None, of, .. }) => guest[*of],
+                Some(_) => apart,
+                None => fault,
+            },
             base,
             place: None,
             counts: &mut counts,
@@ -188,6 +193,9 @@ pub fn lower(
     fb.switch_to_block(fault);
     fb.set_srcloc(SourceLoc::default());
     leave_with(fb, Exit::Fault);
+    fb.switch_to_block(apart);
+    fb.set_srcloc(SourceLoc::default());
+    leave_with(fb, Exit::Apart);
     fb.seal_all_blocks();
     counts
 }
@@ -254,7 +262,7 @@ struct Lower<'a, 'f> {
     first_site: usize,
     /// Of a superblock, proven addresses by the numbers of their sites.
     proven: HashMap<usize, ir::Value>,
-    /// Where the function is left after a fault, or a superblock for its block.
+    /// Where the function is left after a fault, or a superblock for its block or, if it is for several waves, the function.
     fault: ir::Block,
     /// What source locations count from.
     base: u64,

@@ -108,7 +108,7 @@ impl Graph<'_> {
 /// Whether no instruction of a block asks for the number of a lane, and the block ends in a jump.
 fn is_lane_local(block: &Block) -> bool {
     let node = |node: &Node| match node.op {
-        Op::LaneId | Op::ReadLane | Op::VgprAt | Op::SetVgprAt | Op::LdsRow => false,
+        Op::LaneId | Op::GroupId | Op::ReadLane | Op::VgprAt | Op::SetVgprAt | Op::LdsRow => false,
         Op::SetMode | Op::SetTrapsts => false,
         Op::Access => block.accesses[node.imm as usize].is_lane_local(),
         Op::Bits => true,

@@ -27,5 +27,5 @@ fn may_fault(node: &Node) -> bool {
 pub fn is_cheap(block: &Block, value: Value) -> bool {
     use crate::lane::Shape;
     let node = block.node(value);
-    node.shape == Shape::Uniform || matches!(node.op, Op::LaneId | Op::Spread)
+    node.shape == Shape::Uniform || matches!(node.op, Op::LaneId | Op::GroupId | Op::Spread)
 }

@@ -1,6 +1,7 @@
 //! Passes over the lane IR, in the order in which they run. Folding and common subexpressions are found while a
 //! block is built (`lane::fold`).
 
+pub mod alike;
 pub mod compact;
 pub mod demand;
 pub mod exec;

@@ -7,6 +7,7 @@
 //! was. So where something is not as it was thought to be, nothing has happened, and the blocks are gone through instead;
 //! and where the wave ends, its registers are ready for the next one.
 
+use super::alike::Alike;
 use super::fuse::Fused;
 use super::registers::RegisterSet;
 use super::scalar_loads::ScalarLoads;
@@ -67,6 +68,8 @@ pub struct Superblock {
     pub loads: Vec<ProvenLoad>,
     /// The unit's numbers of its accesses in plain blocks, whose code finds out where they go.
     pub sites: Vec<usize>,
+    /// If it is for several waves.
+    pub alike: Option<Alike>,
 }
 
 /// A load of SGPRs, done if the plain block's code has proven it: that one keeps the address from which it was.
@@ -92,7 +95,7 @@ impl Superblock {
         let is_load = |number: &usize| block.accesses[*number].scalar_load().is_some();
         let loads = (0..places.len()).filter(is_load).map(|number| places[number].proven_load(number));
         let (loads, sites) = (loads.collect::<Option<_>>()?, places.iter().map(Place::site).collect());
-        is_whole(block, plan, parts, unit[of].read_first, mode).then_some(Superblock { of, loads, sites })
+        is_whole(block, plan, parts, unit[of].read_first, mode).then_some(Superblock { of, loads, sites, alike: None })
     }
 }
 

@@ -229,6 +229,11 @@ impl Asm {
         self.evex(op::VPTESTMD, result.0, source.0, source.into(), K(0), false, None);
     }
 
+    /// The quadwords that are not zero.
+    pub fn non_zero64(&mut self, result: K, source: Zmm) {
+        self.evex(op::VPTESTMQ, result.0, source.0, source.into(), K(0), false, None);
+    }
+
     /// Lanes' sign bits as a mask, and back.
     pub fn mask_of_signs(&mut self, result: K, source: Zmm) {
         self.evex(op::VPMOVD2M, result.0, 0, source.into(), K(0), false, None);

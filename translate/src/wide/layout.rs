@@ -19,9 +19,11 @@ pub struct Layout {
 
 impl Layout {
     /// Bytes next to the slots that all code finds the same.
-    pub const HEAD: usize = 8;
+    pub const HEAD: usize = 16;
     /// Where the address of the [`Context`](crate::jit::Context) is.
     pub const CONTEXT: i32 = -8;
+    /// Where the coordinate x of the work-group is, if waves are run together.
+    pub const GROUP_ID: i32 = -16;
 
     /// Room for the bits of so many masks, and no scalars yet.
     pub fn new(bits: usize) -> Layout {
@@ -116,11 +118,11 @@ mod tests {
         layout.add_scalar(Value(3));
         layout.add_scalar(Value(1));
         layout.add_scalar(Value(3));
-        assert_eq!([layout.bits(0), layout.bits(1)], [-24, -16]);
-        assert_eq!(layout.scalars().collect::<Vec<_>>(), [(Value(3), -32), (Value(1), -40)]);
+        assert_eq!([layout.bits(0), layout.bits(1)], [-32, -24]);
+        assert_eq!(layout.scalars().collect::<Vec<_>>(), [(Value(3), -40), (Value(1), -48)]);
         assert_eq!([layout.spill(64), layout.spill(2), layout.spill(64)], [-128, -130, -256]);
         let mut window = layout.window(1, 1);
-        assert_eq!((window.bits(0), window.scalar(Value(1)), window.spill(64)), (-16, -40, -320));
+        assert_eq!((window.bits(0), window.scalar(Value(1)), window.spill(64)), (-24, -48, -320));
         layout.cover(&window);
         assert_eq!(layout.bytes(), 320);
     }

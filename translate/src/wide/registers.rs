@@ -229,6 +229,7 @@ impl<'a> Registers<'a> {
         }
         match node.op {
             Op::Vgpr => Some(Home::Lanes(self.vgpr(node.imm & 0xff))),
+            Op::GroupId => Some(Home::One(Mem::At(Gpr::Rdx, Layout::GROUP_ID))),
             Op::LaneId if self.work != Work::Compacted => Some(Home::Lanes(self.lane_numbers())),
             _ => None,
         }

@@ -268,7 +268,7 @@ impl<'a> Builder<'a> {
                 let mask = self.value(node.args[0], rank)?;
                 self.push(value, Node { args: [mask, Value::NONE, Value::NONE], ..node })
             }
-            Op::LaneId => self.push(value, node),
+            Op::LaneId | Op::GroupId => self.push(value, node),
             _ => self.computed(value, node, rank)?,
         };
         self.known.insert(value, here);
@@ -489,6 +489,7 @@ impl<'a> Builder<'a> {
             strides: Vec::new(),
             partial,
             chunks: self.context.chunks,
+            reach: self.context.guess.reach,
             written_first: self.written_first,
         };
         let lanes = fused.find_strided(&self.strides, self.context.guess);

@@ -67,6 +67,8 @@ pub struct Fused {
     pub partial: bool,
     /// How many chunks reach to the last lane of waves, as it seems.
     pub chunks: i32,
+    /// In how many lanes addresses are thought to count: those of a chunk, or more.
+    pub reach: usize,
     /// Scalar registers that a superblock's items write and its accesses read: they have to be written before it begins.
     pub written_first: RegisterSet,
 }

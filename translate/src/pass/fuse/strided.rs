@@ -20,7 +20,7 @@ impl Fused {
     /// Finds the accesses whose addresses count, given the strides of VGPRs as they are before the part. Returns the values
     /// that are needed lane by lane.
     pub(super) fn find_strided(&mut self, registers: &HashMap<Value, Stride>, guess: &Guess) -> HashSet<Value> {
-        self.find_strides(registers, guess.inside);
+        self.find_strides(registers, guess);
         let found: Vec<Option<Counting>> = self.accesses.iter().map(|access| self.counting(access)).collect();
         let all = self.needed(|_| true);
         if found.iter().all(Option::is_none) {
@@ -35,7 +35,8 @@ impl Fused {
         let search = if guess.over_wave { SEARCH.0 } else { SEARCH.1 };
         let searches = self.accesses.iter().filter(|access| access.counting.is_some()).count() * search;
         let cost: usize = ends.iter().map(|value| self.cost(*value)).sum();
-        if saved + searches <= cost {
+        // Together, there is nothing else that could be done.
+        if saved + searches <= cost && !guess.is_alike {
             self.accesses.iter_mut().for_each(|access| access.counting = None);
             self.stages.iter_mut().zip(assumed).for_each(|(stage, assumed)| stage.assumed = assumed);
             return all;
@@ -44,7 +45,7 @@ impl Fused {
         lanes
     }
 
-    fn find_strides(&mut self, registers: &HashMap<Value, Stride>, inside: bool) {
+    fn find_strides(&mut self, registers: &HashMap<Value, Stride>, guess: &Guess) {
         let mut strides: Vec<Stride> = Vec::with_capacity(self.block.nodes.len());
         for (i, node) in self.block.nodes.iter().enumerate() {
             let value = Value(i as u32);
@@ -52,8 +53,8 @@ impl Fused {
             strides.push(match node.op {
                 Op::Vgpr => registers.get(&value).copied().flatten(),
                 _ if self.plan.ranks[i].is_none() => None,
-                _ if !inside && is_clamped(node, of) => None,
-                _ => stride(&self.block, node, of),
+                _ if !guess.inside && is_clamped(node, of) => None,
+                _ => stride(&self.block, node, guess.reach, of),
             });
         }
         self.strides = strides;
@@ -66,7 +67,7 @@ impl Fused {
             return None;
         }
         let address = Address::of(&self.block, &access.address);
-        let stride = address.stride(|value| self.strides[value.index()]).filter(|stride| is_small(*stride))?;
+        let stride = address.stride(|value| self.strides[value.index()]).filter(|stride| is_small(*stride, self.reach))?;
         let lanes = &access.access;
         let is_run = stride == lanes.lane_bytes();
         let fits = match lanes.small {
@@ -106,7 +107,7 @@ impl Fused {
     }
 
     fn is_computed(&self, value: Value) -> bool {
-        self.node(value).shape == Shape::Lane && !matches!(self.node(value).op, Op::Vgpr | Op::LaneId | Op::Loaded)
+        self.node(value).shape == Shape::Lane && !matches!(self.node(value).op, Op::Vgpr | Op::LaneId | Op::GroupId | Op::Loaded)
     }
 
     fn cost(&self, value: Value) -> usize {

@@ -125,7 +125,7 @@ fn the_ends_prove_the_stride() {
         values.iter_mut().zip(&args).for_each(|(value, arg)| *value = arg.0);
         let node = Node { op, ty, shape: Shape::Lane, fenv: Fenv::Any, args: values, imm: 0 };
         let of = |value: Value| args.iter().find(|arg| arg.0 == value).map(|arg| arg.2);
-        let Some(stride) = stride(&block, &node, of) else { continue };
+        let Some(stride) = stride(&block, &node, CHUNK, of) else { continue };
         known += 1;
         let lane = |lane: usize| std::array::from_fn(|i| args.get(i).map_or(0, |arg| arg.1[lane]));
         let result: Lanes = std::array::from_fn(|i| evaluate(&node, lane(i), from[0]));
@@ -159,7 +159,7 @@ impl Graph {
     /// The value of an operation, if its stride is known.
     fn compute(&mut self, op: Op, ty: Ty, args: [Value; 3]) -> Option<Value> {
         let node = Node { op, ty, shape: Shape::Lane, fenv: Fenv::Any, args, imm: 0 };
-        let stride = stride(&self.block, &node, |arg| self.strides[arg.index()])?;
+        let stride = stride(&self.block, &node, CHUNK, |arg| self.strides[arg.index()])?;
         let lane = |lane: usize| args.map(|arg| if arg == Value::NONE { 0 } else { self.lanes[arg.index()][lane] });
         let lanes = std::array::from_fn(|i| evaluate(&node, lane(i), Ty::B32));
         self.strides.push(Some(stride));

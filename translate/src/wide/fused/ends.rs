@@ -1,5 +1,6 @@
 //! Accesses whose lanes are thought to be a stride apart in each chunk: their addresses at the ends of chunks, the proof
-//! that what lies between is as it is thought to be, and the moves.
+//! that what lies between is as it is thought to be, and the moves. For waves that are run together read "lot" for "chunk":
+//! four lots of lanes that count, which are of one wave or of several ([`alike`](super::alike)).
 //!
 //! A register of [`ENDS`] has the first lanes of the four chunks, then their last ones. What is found wrong is collected
 //! and looked at when an access is: until then nothing has been done that matters. In a part for any EXEC only active lanes of
@@ -12,15 +13,15 @@ use crate::defect::{Precaution, forgets};
 use crate::lane::{Op, Ty, Value};
 use crate::pass::fuse::FusedAccess;
 use crate::pass::fuse::address::{Address, Term, Upper};
-use crate::pass::strides::{self, Signed, Stride};
+use crate::pass::strides::{Signed, Stride};
 use crate::wide::access::OR_DIFFERENT;
 use crate::wide::access::spread::GREATER;
-use crate::wide::asm::{MaskOp, Mem, Rm, ShiftBy, When, Zmm, op};
+use crate::wide::asm::{K, MaskOp, Mem, Rm, ShiftBy, When, Zmm, op};
 use crate::wide::registers::row;
 use crate::wide::schedule::Event;
 use crate::x64::Alu;
-use gcnjit_rt::Wave;
 use gcnjit_rt::wave::ids;
+use gcnjit_rt::{LANES, Wave};
 use std::mem::offset_of;
 
 /// The largest integers among those that go up from the first lane to the last one.
@@ -33,8 +34,6 @@ pub(super) struct Largest {
 
 /// VPTERNLOGD: what has been found, or what the third has and the second does not.
 const OR_MISSING: u8 = 0xf2;
-/// How many lanes the last one of a chunk is behind the first.
-const LAST: i32 = strides::CHUNK as i32 - 1;
 
 /// What [`Wave::ids`] says of a VGPR that begins with such a stride, if it can say so.
 fn id(register: usize, stride: i32) -> Option<u8> {
@@ -65,12 +64,18 @@ impl<'a> Part<'a> {
         self.fused.strides[value.index()]
     }
 
+    /// How many lanes the last one of a chunk is behind the first.
+    fn last(&self) -> i32 {
+        self.fused.reach as i32 - 1
+    }
+
     /// Finds a value at the ends of chunks.
     pub(super) fn ends(&mut self, value: Value) {
         let node = self.fused.block.node(value);
         match node.op {
             Op::Vgpr => self.register(value, node.imm as usize),
             Op::LaneId => self.lane_numbers(value),
+            Op::GroupId => self.group_ids(value),
             _ => self.chunk.event(Event::Compute(value)),
         }
     }
@@ -81,14 +86,26 @@ impl<'a> Part<'a> {
         let firsts = self.fresh_in_chunks();
         let is_known = self.is_begun() && id(register, stride).is_some();
         for (chunk, first) in (0..self.count).zip(firsts) {
-            let lanes = Mem::At(WAVE, row(register) + CHUNK * chunk);
+            let lanes = self.lanes_of(register, chunk);
             match self.partial {
                 true => self.check_active(chunk, first, lanes, stride),
                 false if is_known => self.asm().v1(op::VPBROADCASTD, first, Rm::Mem(lanes)),
                 false => self.check_all(first, lanes, stride),
             }
         }
-        let [result, second, third, fourth] = firsts;
+        let result = firsts[0];
+        self.unpack(firsts);
+        self.take_chunks_with_lanes(result);
+        if stride != 0 {
+            let behind = (self.last() * stride) as u32;
+            let distance = self.asm().constant(&padded([0, 0, 0, 0, behind, behind, behind, behind]));
+            self.asm().v(op::VPADDD, result, result, Rm::Mem(distance));
+        }
+        self.chunk.r.define(value, 0, result);
+    }
+
+    /// Puts what there is for each chunk side by side, in the first register.
+    pub(super) fn unpack(&mut self, [result, second, third, fourth]: [Zmm; 4]) {
         if self.count > 1 {
             self.asm().v(op::VPUNPCKLDQ, result, result, second);
         }
@@ -97,13 +114,14 @@ impl<'a> Part<'a> {
             self.asm().v(op::VPUNPCKLDQ, third, third, fourth);
             self.asm().v(op::VPUNPCKLQDQ, result, result, third);
         }
-        self.take_chunks_with_lanes(result);
-        if stride != 0 {
-            let behind = (LAST * stride) as u32;
-            let distance = self.asm().constant(&padded([0, 0, 0, 0, behind, behind, behind, behind]));
-            self.asm().v(op::VPADDD, result, result, Rm::Mem(distance));
+    }
+
+    /// The lanes of a chunk of a VGPR.
+    fn lanes_of(&mut self, register: usize, chunk: i32) -> Mem {
+        match self.alike {
+            Some(lots) => lots.lanes(self.asm(), row(register), chunk),
+            None => Mem::At(WAVE, row(register) + CHUNK * chunk),
         }
-        self.chunk.r.define(value, 0, result);
     }
 
     /// Whether it is only for waves that have just begun, with work-item ids of which it is known how they count.
@@ -119,7 +137,8 @@ impl<'a> Part<'a> {
             let register = (node.op == Op::Vgpr).then_some(node.imm as usize)?;
             id(register, self.stride(*value)?).map(|count| (register, count))
         });
-        let known: Vec<(usize, u8)> = if self.is_begun() { known.collect() } else { Vec::new() };
+        let is_unknown = self.is_begun() && self.alike.is_none();
+        let known: Vec<(usize, u8)> = if is_unknown { known.collect() } else { Vec::new() };
         if known.is_empty() || forgets(Precaution::Ids) {
             return;
         }
@@ -175,10 +194,10 @@ impl<'a> Part<'a> {
     }
 
     fn lane_numbers(&mut self, value: Value) {
-        let count = self.count as u32;
-        let result = self.chunk.table(|i| i % count * strides::CHUNK as u32);
+        let (count, reach, last) = (self.count as u32, self.fused.reach as u32, self.last() as u32);
+        let result = self.chunk.table(|i| i % count * reach % LANES as u32);
         self.take_chunks_with_lanes(result);
-        let distance = self.asm().constant(&padded((0..8).map(|i| i / 4 * LAST as u32)));
+        let distance = self.asm().constant(&padded((0..8).map(|i| i / 4 * last)));
         self.asm().v(op::VPADDD, result, result, Rm::Mem(distance));
         self.chunk.r.define(value, 0, result);
     }
@@ -232,7 +251,8 @@ impl<'a> Part<'a> {
         match stride {
             0 => self.asm().vi(op::VPTERNLOGD, wrong, last, first, OR_DIFFERENT),
             stride => {
-                let distance = self.asm().constant(&padded([(LAST * stride) as u32; 4]));
+                let beyond = self.last() * stride;
+                let distance = self.asm().constant(&padded([beyond as u32; 4]));
                 self.asm().v(op::VPSUBD, last, last, first);
                 self.asm().vi(op::VPTERNLOGD, wrong, last, Rm::Mem(distance), OR_DIFFERENT);
             }
@@ -333,7 +353,7 @@ impl<'a> Part<'a> {
 
     /// The lanes at the ends of chunks are in the allocation.
     fn check_inside(&mut self, distances: Zmm, extent: i32) {
-        let (wrong, limit, farthest) = (self.wrong(), self.chunk.r.fresh(), self.chunk.r.fresh());
+        let (wrong, limit, farthest) = (self.wrong_pairs(), self.chunk.r.fresh(), self.chunk.r.fresh());
         self.asm().sub(SIZE, extent);
         self.fail_if(When::Below);
         self.asm().broadcast64(limit, SIZE);
@@ -344,28 +364,48 @@ impl<'a> Part<'a> {
     /// The last lane of a chunk is as far from the first one as the stride says, which its halves say modulo 2^32 only.
     fn check_stride(&mut self, distances: Zmm, stride: i32) {
         let order = self.chunk.table(|i| if i < 8 { (i / 2 % 4 + 4) * (1 - i % 2) } else { i / 2 * (1 - i % 2) });
-        let (wrong, last) = (self.wrong(), self.chunk.r.fresh());
+        let (wrong, last, beyond) = (self.wrong_pairs(), self.chunk.r.fresh(), i64::from(self.last() * stride));
         let expected: Vec<u8> =
-            (0..8).flat_map(|i| (if i < 4 { i64::from(LAST * stride) } else { 0 }).to_le_bytes()).collect();
+            (0..8).flat_map(|i| (if i < 4 { beyond } else { 0 }).to_le_bytes()).collect();
         let expected = self.asm().constant(&expected);
         self.asm().v(op::VPERMQ, last, order, distances);
         self.asm().v(op::VPSUBQ, last, last, distances);
         self.asm().vi(op::VPTERNLOGD, wrong, last, Rm::Mem(expected), OR_DIFFERENT);
     }
 
+    /// Where quadwords are collected that are not as they should be: with others, unless it matters of which lots they are.
+    fn wrong_pairs(&self) -> Zmm {
+        self.wrong_pairs.unwrap_or_else(|| self.wrong())
+    }
+
     /// Gives up if something has been found.
     pub(super) fn fail_if_wrong(&mut self) {
+        let bad = self.find_wrong();
+        self.asm().k_test(bad);
+        self.fail_if(When::NotZero);
+    }
+
+    /// The dwords that are not as they should be.
+    pub(super) fn find_wrong(&mut self) -> K {
         let (wrong, [bad, large]) = (self.wrong(), [0; 2].map(|_| self.chunk.r.fresh_mask()));
         self.asm().non_zero(bad, wrong);
         for (signed, row, most) in [(Signed::Yes, op::VPCMPD, i32::MAX as u32), (Signed::No, op::VPCMPUD, u32::MAX)] {
             let Some(Largest { lanes, stride }) = self.largest.get(&signed).copied() else { continue };
             // There are last lanes among them too: how far these are from the first ones is taken away twice.
-            let limit = self.asm().constant(&(most - (2 * LAST * stride) as u32).to_le_bytes());
+            let beyond = self.last() * stride;
+            let limit = self.asm().constant(&(most - 2 * beyond as u32).to_le_bytes());
             self.asm().compare(row, large, lanes, Rm::Broadcast(limit), GREATER);
             self.asm().k(MaskOp::Or, bad, bad, large);
         }
-        self.asm().k_test(bad);
-        self.fail_if(When::NotZero);
+        bad
+    }
+
+    /// Goes to where a chunk of an access is that has been checked. Its chunks are gone to one after the other.
+    pub(super) fn go_to(&mut self, places: i32, chunk: i32, stride: i32) {
+        match self.alike {
+            Some(lots) => lots.go_to(self.asm(), places, chunk, stride),
+            None => self.asm().load64(PLACE, SCALARS, places + 8 * chunk),
+        }
     }
 
     /// Loads what a strided access has been checked for.
@@ -376,7 +416,7 @@ impl<'a> Part<'a> {
         }
         let mut lanes = Lanes::new(self, number, Vec::new());
         for chunk in 0..lanes.part.count {
-            lanes.asm().load64(PLACE, SCALARS, places + 8 * chunk);
+            lanes.part.go_to(places, chunk, stride);
             lanes.load_strided(chunk, stride);
         }
         lanes.define();

@@ -1,9 +1,9 @@
 //! In which order a fused part does things: values chunk by chunk, accesses for all chunks at once.
 
-use super::ENDS;
+use super::{COUNT, ENDS};
 use crate::lane::{Op, Shape, Value};
 use crate::pass::fuse::address::Address;
-use crate::pass::fuse::{Counting, Fused};
+use crate::pass::fuse::{Counting, Fused, Stage};
 use crate::pass::strides::claims::Claim;
 use crate::wide::schedule::{Event, Schedule, Use};
 use crate::wide::tiles::Tiles;
@@ -44,32 +44,8 @@ pub(super) fn schedule(fused: &Fused, count: i32, tiles: Rc<Tiles>) -> Schedule<
     let early = list.early();
     early.iter().for_each(|value| list.in_each_chunk(Event::Load(*value), &[]));
     for stage in &fused.stages {
-        for chunk in 0..count {
-            for value in stage.values.iter().filter(|value| !tiles.absorbs(**value)) {
-                list.uses(chunk, tiles.args(&fused.block, *value));
-                list.push(chunk, Event::Compute(*value), &[]);
-            }
-        }
-        for mask in &stage.assumed {
-            list.in_each_chunk(PartEvent::Assume(*mask), &[*mask]);
-        }
-        for (register, value) in &stage.sets {
-            list.in_each_chunk(Event::Set(*register, *value), &[*value]);
-        }
-        for (value, claims) in &stage.ends {
-            list.uses(ENDS, fused.block.node(*value).args());
-            list.push(ENDS, PartEvent::Ends(*value), &[]);
-            claims.iter().for_each(|claim| list.push(ENDS, PartEvent::Claim(*claim), &[claim.value()]));
-        }
-        for access in &stage.checks {
-            if let Some(Counting { address, .. }) = &fused.accesses[*access].counting {
-                list.uses(ENDS, address.values());
-                list.push(ENDS, PartEvent::Check(*access, address), &[]);
-            }
-        }
-        if !stage.checks.is_empty() {
-            list.push(ENDS, PartEvent::Proof, &[]);
-        }
+        list.values(stage, &tiles);
+        list.ends(stage);
         if let Some(access) = stage.access {
             list.access(access);
         }
@@ -89,6 +65,21 @@ pub(super) fn schedule(fused: &Fused, count: i32, tiles: Rc<Tiles>) -> Schedule<
         }
     }
     Schedule::of(list.events, &list.uses, early, tiles)
+}
+
+/// Lists what is done once for several waves that are run together, and what is then done for each: proving addresses, and
+/// moving lanes.
+pub(super) fn alike(fused: &Fused, tiles: Rc<Tiles>) -> [Schedule<PartEvent<'_>>; 2] {
+    let new = || List { fused, count: COUNT, events: Vec::new(), uses: Vec::new() };
+    let (mut once, mut each) = (new(), new());
+    for stage in &fused.stages {
+        once.ends(stage);
+        each.values(stage, &tiles);
+        if let Some(access) = stage.access {
+            each.access(access);
+        }
+    }
+    [once, each].map(|list| Schedule::of(list.events, &list.uses, [], tiles.clone()))
 }
 
 /// The trees among the values that are computed in chunks.
@@ -123,6 +114,41 @@ impl<'a> List<'a> {
     fn push(&mut self, chunk: i32, event: impl Into<PartEvent<'a>>, values: &[Value]) {
         self.uses(chunk, values.iter().copied());
         self.events.push((chunk, event.into()));
+    }
+
+    /// What a stage computes lane by lane, and what becomes of that.
+    fn values(&mut self, stage: &Stage, tiles: &Tiles) {
+        for chunk in 0..self.count {
+            for value in stage.values.iter().filter(|value| !tiles.absorbs(**value)) {
+                self.uses(chunk, tiles.args(&self.fused.block, *value));
+                self.push(chunk, Event::Compute(*value), &[]);
+            }
+        }
+        for mask in &stage.assumed {
+            self.in_each_chunk(PartEvent::Assume(*mask), &[*mask]);
+        }
+        for (register, value) in &stage.sets {
+            self.in_each_chunk(Event::Set(*register, *value), &[*value]);
+        }
+    }
+
+    /// What a stage looks at where chunks end.
+    fn ends(&mut self, stage: &'a Stage) {
+        let fused = self.fused;
+        for (value, claims) in &stage.ends {
+            self.uses(ENDS, fused.block.node(*value).args());
+            self.push(ENDS, PartEvent::Ends(*value), &[]);
+            claims.iter().for_each(|claim| self.push(ENDS, PartEvent::Claim(*claim), &[claim.value()]));
+        }
+        for access in &stage.checks {
+            if let Some(Counting { address, .. }) = &fused.accesses[*access].counting {
+                self.uses(ENDS, address.values());
+                self.push(ENDS, PartEvent::Check(*access, address), &[]);
+            }
+        }
+        if !stage.checks.is_empty() {
+            self.push(ENDS, PartEvent::Proof, &[]);
+        }
     }
 
     fn in_each_chunk(&mut self, event: impl Into<PartEvent<'a>>, values: &[Value]) {

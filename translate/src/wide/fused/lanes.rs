@@ -1,6 +1,6 @@
 //! The accesses of a fused part: whether the lanes, whose addresses are in registers, are where its code can move them.
 
-use super::{CHUNK, LOW, PLACE, Part, ROOM, SCALARS, SITE, SIZE, WAVE};
+use super::{CHUNK, LOW, PLACE, Part, ROOM, SCALARS, SITE, SIZE, WAVE, load_sites};
 use crate::access::{LaneMove, Origin, Site};
 use crate::lane::{Shape, Value};
 use crate::pass::fuse::FusedAccess;
@@ -115,7 +115,7 @@ impl<'p, 'a> Lanes<'p, 'a> {
         if !matches!(self.part.fused.accesses[self.number].origin, Origin::Lds { .. }) {
             return (SITE, at);
         }
-        self.part.load_sites(Gpr::R11);
+        load_sites(self.asm(), Gpr::R11);
         (Gpr::R11, at)
     }
 

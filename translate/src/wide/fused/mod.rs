@@ -10,6 +10,7 @@
 //! Of accesses whose lanes are thought to count only the ends of chunks are looked at ([`ends`]).
 
 mod active;
+mod alike;
 mod ends;
 mod events;
 mod general;
@@ -35,7 +36,8 @@ use crate::pass::fuse::Fused;
 use crate::pass::segment::Plan;
 use crate::pass::strides::Signed;
 use crate::pass::strides::claims::Claim;
-use crate::pass::superblock::Superblock;
+use crate::pass::superblock::{ProvenLoad, Superblock};
+use alike::Lots;
 use ends::Largest;
 use events::PartEvent;
 use gcnjit_rt::Wave;
@@ -83,6 +85,9 @@ impl Unit<'_> {
 
 /// Emits a part of a block's plan.
 pub fn emit(asm: &mut Asm, block: &Block, plan: &Plan, fused: &Fused, unit: &Unit<'_>) -> Entry {
+    if let Some(alike) = unit.superblock.and_then(|superblock| superblock.alike) {
+        return alike::emit(asm, fused, unit, alike);
+    }
     let mut layout = layout(fused);
     let general = unit.superblock.is_none().then(|| {
         general::add_scalars(&mut layout, block, plan, fused);
@@ -170,6 +175,16 @@ fn layout_of_values(fused: &Fused, frame: &Layout) -> Layout {
     layout
 }
 
+/// Where a part's failures are counted, from the unit's sites on: at its first access.
+fn counter(fused: &Fused, unit: &Unit<'_>) -> i32 {
+    ((unit.first_site + fused.accesses[0].number) * size_of::<Site>() + Site::FUSED_MISSES) as i32
+}
+
+fn load_sites(asm: &mut Asm, to: Gpr) {
+    asm.load64(to, SCALARS, Layout::CONTEXT);
+    asm.load64(to, to, offset_of!(Context<'_>, first_site) as i32);
+}
+
 /// A part while it is emitted.
 pub(super) struct Part<'a> {
     chunk: Chunk<'a>,
@@ -187,6 +202,8 @@ pub(super) struct Part<'a> {
     spread: HashMap<usize, Spread>,
     /// Not zero where something has been found that is not as it was thought to be.
     wrong: Option<Zmm>,
+    /// The same of quadwords, if it is known of which lots.
+    wrong_pairs: Option<Zmm>,
     /// What has been found of integers that have to go up.
     largest: HashMap<Signed, Largest>,
     /// Of addresses that count, where bases are kept.
@@ -197,6 +214,8 @@ pub(super) struct Part<'a> {
     is_ahead: bool,
     /// Of a part for any EXEC: the chunk whose lanes floats are computed in.
     floats_in: Option<i32>,
+    /// If it is for waves that are run together.
+    alike: Option<Lots>,
 }
 
 impl<'a> Part<'a> {
@@ -212,11 +231,13 @@ impl<'a> Part<'a> {
             places: HashMap::default(),
             spread: HashMap::default(),
             wrong: None,
+            wrong_pairs: None,
             largest: HashMap::default(),
             bases: HashMap::default(),
             chunks: None,
             is_ahead,
             floats_in: None,
+            alike: None,
         }
     }
 
@@ -240,7 +261,7 @@ impl<'a> Part<'a> {
 
     /// The jump is taken where the plan's steps have to be gone through.
     fn emit(mut self, schedule: &Schedule<PartEvent<'_>>, general: Option<&General<'_>>, frame: &Layout) -> Jump {
-        let counter = self.counter();
+        let counter = counter(self.fused, self.unit);
         // A superblock's own code has looked.
         if self.unit.superblock.is_none() {
             self.find_sites();
@@ -284,6 +305,7 @@ impl<'a> Part<'a> {
             PartEvent::Claim(Claim::Ends(value)) => self.check_ends(value),
             PartEvent::Claim(Claim::True(mask)) => self.check_true(mask),
             PartEvent::Check(number, address) => self.check_strided(number, address),
+            PartEvent::Proof if self.alike.is_some() => self.find_good_lots(),
             PartEvent::Proof => self.fail_if_wrong(),
             PartEvent::Access(number) => self.access(number),
             PartEvent::Store(number) => self.store(number),
@@ -305,19 +327,8 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// Where the part's failures are counted, from the unit's sites on: at its first access.
-    fn counter(&self) -> i32 {
-        let own = self.unit.first_site + self.fused.accesses[0].number;
-        (own * size_of::<Site>() + Site::FUSED_MISSES) as i32
-    }
-
     fn find_sites(&mut self) {
-        self.load_sites(SITE);
-    }
-
-    fn load_sites(&mut self, to: Gpr) {
-        self.asm().load64(to, SCALARS, Layout::CONTEXT);
-        self.asm().load64(to, to, offset_of!(Context<'_>, first_site) as i32);
+        load_sites(self.asm(), SITE);
     }
 
     fn site_offset(&self, number: usize) -> i32 {
@@ -401,7 +412,9 @@ impl<'a> Part<'a> {
     fn check_apart_from_scalars(&mut self, number: usize) {
         let (store, start) = (&self.fused.accesses[number], self.at(number) + Site::START as i32);
         let Some(superblock) = self.unit.superblock.filter(|_| !forgets(Precaution::ScalarsApart)) else { return };
-        let later = superblock.loads.iter().filter(|load| load.number > store.number);
+        // Those of waves that are run together come before all stores of others.
+        let is_later = |load: &&ProvenLoad| load.number > store.number || self.alike.is_some();
+        let later = superblock.loads.iter().filter(is_later);
         // What is loaded for one site is from one allocation. LDS is in none.
         let loads: BTreeMap<usize, i64> = later.map(|load| (load.site, load.offset)).collect();
         for (site, offset) in loads.into_iter().filter(|_| !matches!(store.origin, Origin::Lds { .. })) {

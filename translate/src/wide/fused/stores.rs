@@ -122,7 +122,7 @@ impl Part<'_> {
         let places = self.places[&number];
         for chunk in 0..self.count {
             let data = self.data(data, chunk);
-            self.asm().load64(PLACE, SCALARS, places + 8 * chunk);
+            self.go_to(places, chunk, access.lane_bytes());
             if self.partial {
                 self.load_active(with.active, chunk);
             }
