@@ -95,12 +95,8 @@ pub struct Summary {
     pub too_long: u64,
     /// Of them those that an engine refused.
     pub refused: u64,
-    /// Kernels with a superblock in which at least one wave ended.
-    pub superblocks: u64,
-    /// Of them those with a wave of less than 64 work-items that did.
-    pub partial: u64,
-    /// Of them those with a wave that did not, after one that did.
-    pub given_up: u64,
+    /// Kernels with waves of each kind.
+    pub superblocks: Superblocks,
     /// Instructions executed, by each engine.
     pub instructions: u64,
     /// Time from beginning to end, without shrinking.
@@ -113,10 +109,7 @@ pub struct Summary {
 
 impl Summary {
     fn count(&mut self, run: &Run, case: &Case) {
-        let Superblocks { kept, partial, given_up } = run.superblocks;
-        self.superblocks += u64::from(kept != 0);
-        self.partial += u64::from(partial != 0);
-        self.given_up += u64::from(given_up != 0);
+        self.superblocks.add(run.superblocks.map(|waves| waves.min(1)));
         self.faults += u64::from(run.outcome.end != crate::machine::End::Ended);
         for ((index, mode), count) in &run.executed {
             self.instructions += count;
@@ -129,9 +122,7 @@ impl Summary {
         self.faults += other.faults;
         self.too_long += other.too_long;
         self.refused += other.refused;
-        self.superblocks += other.superblocks;
-        self.partial += other.partial;
-        self.given_up += other.given_up;
+        self.superblocks.add(other.superblocks);
         self.instructions += other.instructions;
         self.coverage.add(other.coverage);
         self.failures.extend(other.failures);

@@ -10,6 +10,7 @@ use gcnjit_difftest::campaign::{self, Kind, Options};
 use gcnjit_difftest::case::Space;
 use gcnjit_difftest::coverage::{TARGETS, Wanted};
 use gcnjit_difftest::generate::{Generator, Rows};
+use gcnjit_difftest::machine::Superblocks;
 use gcnjit_difftest::program::Item;
 use gcnjit_difftest::random::Random;
 use gcnjit_difftest::shrink::shrink;
@@ -52,17 +53,19 @@ fn random_kernels_agree() {
     let seed = setting("GCNJIT_FUZZ_SEED", 1);
     let options = Options { seed, count, kind: Kind::Kernels, failures: 4, ..Options::default() };
     let summary = campaign::run(&options).expect("memory for the machines");
-    let Summary { cases, faults, too_long, refused, superblocks, partial, given_up, time, .. } = &summary;
+    let Summary { cases, faults, too_long, refused, superblocks, time, .. } = &summary;
+    let Superblocks { kept, partial, given_up, together, apart } = superblocks;
     println!(
         "{cases} kernels in {time:.1?}, {faults} faults, {too_long} without end, {refused} refused, \
-         {superblocks} superblocks, {partial} of partial waves, {given_up} given up"
+         {kept} superblocks, {partial} of partial waves, {together} together, {given_up} given up, {apart} apart"
     );
     assert_agreed(&summary, &options);
     assert_eq!(*cases, count);
     assert!(refused * 100 < *cases && too_long * 100 < *cases, "too many kernels say nothing");
     assert!(faults * 50 > *cases && faults * 5 < *cases, "some are to fault, and most to end");
     let wanted = if wide::is_available() { *cases } else { 0 };
-    assert!(superblocks * 20 >= wanted && partial * 50 >= wanted && given_up * 50 >= wanted, "too few superblocks");
+    assert!(kept * 20 >= wanted && partial * 50 >= wanted && given_up * 50 >= wanted, "too few superblocks");
+    assert!(together * 20 >= wanted && apart * 50 >= wanted, "too few waves are run together");
 }
 
 #[test]

@@ -7,6 +7,7 @@ use gcnjit::isa::Op;
 use gcnjit_difftest::campaign::{self, Kind, Options};
 use gcnjit_difftest::coverage::{Report, Share, TARGETS, Wanted, is_chosen, is_drawn};
 use gcnjit_difftest::generate::KERNEL_FAMILIES;
+use gcnjit_difftest::machine::Superblocks;
 use gcnjit_difftest::{Summary, filetest};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -116,7 +117,8 @@ fn per_second(summary: &Summary) -> f64 {
 fn text(kind: Kind, summary: &Summary, report: &Report) -> String {
     /// How many things that were never executed are named.
     const NAMED: usize = 12;
-    let Summary { cases, instructions, faults, too_long, refused, superblocks, partial, given_up, time, .. } = summary;
+    let Summary { cases, instructions, faults, too_long, refused, superblocks, time, .. } = summary;
+    let Superblocks { kept, partial, given_up, together, apart } = superblocks;
     let mut text = format!(
         "{cases} programs in {:.1} s, {:.0} a second; {instructions} instructions\n\
          {faults} ended with a fault, {too_long} not in time, {refused} were refused\n",
@@ -126,7 +128,8 @@ fn text(kind: Kind, summary: &Summary, report: &Report) -> String {
     if let Kind::Kernels = kind {
         let _ = writeln!(
             text,
-            "in {superblocks} waves ended in a superblock, in {partial} partial ones; in {given_up} others gave it up"
+            "in {kept} waves ended in a superblock, in {partial} partial ones, in {together} some together; in {given_up} \
+             others gave it up, in {apart} some could not be run together"
         );
     }
     let mut share = |name: &str, share: &Share| {
@@ -157,9 +160,11 @@ fn json(summary: &Summary, report: &Report, paths: &[PathBuf]) -> Value {
         "faults": summary.faults,
         "too_long": summary.too_long,
         "refused": summary.refused,
-        "superblocks": summary.superblocks,
-        "superblocks_partial": summary.partial,
-        "superblocks_given_up": summary.given_up,
+        "superblocks": summary.superblocks.kept,
+        "superblocks_partial": summary.superblocks.partial,
+        "superblocks_together": summary.superblocks.together,
+        "superblocks_given_up": summary.superblocks.given_up,
+        "superblocks_apart": summary.superblocks.apart,
         "families": summary.coverage.families(),
         "coverage": {
             "forms": share(&report.forms),

@@ -12,7 +12,7 @@ use gcnjit_rt::code_object::raw::RawCode;
 use gcnjit_rt::code_object::{Rsrc1, UserSgpr};
 use gcnjit_rt::kernarg::Kernarg;
 use gcnjit_rt::{
-    DispatchError, Engine, Env, Fault, Geometry, Kernel, Launch, LoadError, Loaded, Mode, Options, RegisterSet, Runner,
+    Alike, DispatchError, Ended, Engine, Env, Fault, Geometry, Kernel, Launch, LoadError, Loaded, Mode, Options, RegisterSet, Runner,
     Stop, Trap, Wave, dispatch,
 };
 use gcnjit_translate::Jit;
@@ -28,6 +28,28 @@ pub struct Superblocks {
     pub partial: u64,
     /// Waves that ended elsewhere after others had ended in one.
     pub given_up: u64,
+    /// Waves that were run together and ended in one.
+    pub together: u64,
+    /// Waves that could not be, after others of their work-group or grid had been.
+    pub apart: u64,
+}
+
+impl Superblocks {
+    /// The same with other numbers.
+    pub fn map(self, number: impl Fn(u64) -> u64) -> Superblocks {
+        let Superblocks { kept, partial, given_up, together, apart } = self;
+        let [kept, partial, given_up, together, apart] = [kept, partial, given_up, together, apart].map(number);
+        Superblocks { kept, partial, given_up, together, apart }
+    }
+
+    /// Adds others.
+    pub fn add(&mut self, other: Superblocks) {
+        self.kept += other.kept;
+        self.partial += other.partial;
+        self.given_up += other.given_up;
+        self.together += other.together;
+        self.apart += other.apart;
+    }
 }
 
 /// An engine whose waves are counted, and stopped if they do not end in time.
@@ -37,12 +59,14 @@ struct Watched<'a, E> {
     kept: AtomicU64,
     partial: AtomicU64,
     given_up: AtomicU64,
+    together: AtomicU64,
+    apart: AtomicU64,
 }
 
 impl<'a, E> Watched<'a, E> {
     fn new(engine: &'a E) -> Watched<'a, E> {
-        let (cancel, [kept, partial, given_up]) = (AtomicBool::default(), [const { AtomicU64::new(0) }; 3]);
-        Watched { engine, cancel, kept, partial, given_up }
+        let [kept, partial, given_up, together, apart] = [const { AtomicU64::new(0) }; 5];
+        Watched { engine, cancel: AtomicBool::default(), kept, partial, given_up, together, apart }
     }
 
     /// Counts a wave that has ended.
@@ -96,6 +120,15 @@ impl<E, R: Runner> Runner for WatchedRunner<'_, '_, E, R> {
     fn has_kept(&self) -> bool {
         self.runner.has_kept()
     }
+
+    fn run_alike(&mut self, alike: Alike<'_>) -> Ended {
+        let ended = self.runner.run_alike(alike);
+        let Watched { kept, together, apart, .. } = self.watched;
+        kept.fetch_add(ended.waves as u64, Relaxed);
+        together.fetch_add(ended.waves as u64, Relaxed);
+        apart.fetch_add(u64::from(ended.waves == 0 && together.load(Relaxed) != 0), Relaxed);
+        ended
+    }
 }
 
 impl Bench {
@@ -132,6 +165,8 @@ impl Bench {
             kept: watched.kept.load(Relaxed),
             partial: watched.partial.load(Relaxed),
             given_up: watched.given_up.load(Relaxed),
+            together: watched.together.load(Relaxed),
+            apart: watched.apart.load(Relaxed),
         };
         Verdict::Same(Box::new(Run { outcome: expected, placed, executed, superblocks }))
     }

@@ -93,12 +93,51 @@ pub(super) struct Group {
     pub(super) waves: Waves,
 }
 
+/// The waves of the last work-group that another one's may begin with, each in its place in the list.
+#[derive(Default)]
+pub(super) struct Kept {
+    /// The thread of the dispatch that they were run by: each asks on its own which registers are filled.
+    thread: usize,
+    /// Work-items of the work-group.
+    size: [u32; 3],
+    /// A bit for each wave.
+    waves: u64,
+}
+
+impl Kept {
+    /// None is left if the next work-group is another thread's, or has another size.
+    #[inline(always)]
+    pub(super) fn fit(&mut self, thread: usize, size: [u32; 3]) {
+        if self.size != size || self.thread != thread {
+            *self = Kept { thread, size, waves: 0 };
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn has(&self, index: usize) -> bool {
+        index < 64 && self.waves >> index & 1 != 0
+    }
+
+    /// Whether it has all of so many, from the first one on.
+    #[inline(always)]
+    pub(super) fn has_all(&self, count: usize) -> bool {
+        self.waves.trailing_ones() as usize >= count
+    }
+
+    /// Does nothing for waves that there are no bits for.
+    #[inline(always)]
+    pub(super) fn toggle(&mut self, index: usize) {
+        self.waves ^= 1_u64.checked_shl(index as u32).unwrap_or(0);
+    }
+}
+
 /// The waves of a work-group.
 pub(super) struct Waves {
     /// By index, as far as they have not ended.
     pub(super) list: Vec<Box<Wave>>,
     /// The registers of waves that begin, from one to the next: a wave that ends at once leaves them in the cache.
     pub(super) spare: Box<Wave>,
+    pub(super) kept: Kept,
     pub(super) states: States,
     /// How many waves the work-group has; a partial one may have fewer than there is room for.
     pub(super) count: usize,
@@ -111,7 +150,8 @@ pub(super) struct Waves {
 impl Default for Waves {
     /// Room for none yet.
     fn default() -> Waves {
-        Waves { list: Vec::new(), spare: Wave::new(), states: States::default(), count: 0, number: 0, slot: 0 }
+        let (kept, states) = (Kept::default(), States::default());
+        Waves { list: Vec::new(), spare: Wave::new(), kept, states, count: 0, number: 0, slot: 0 }
     }
 }
 
@@ -119,6 +159,7 @@ impl Waves {
     /// Makes it the dispatch's `index`th room, for `count` waves. The work-group has to be over.
     pub(super) fn fit(&mut self, index: usize, count: usize) {
         self.list.resize_with(count, Wave::new);
+        self.kept = Kept::default();
         self.slot = (index * count) as u64;
     }
 

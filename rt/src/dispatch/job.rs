@@ -18,7 +18,7 @@ use crate::setup::{Begun, Items, Setup};
 use crate::wave::Wave;
 use gcnjit_isa::Target;
 use std::ops::Range;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -55,6 +55,8 @@ pub(super) struct Job<'a, E> {
     pub(super) order: Alone<Order>,
     pub(super) stop: AtomicBool,
     pub(super) outcome: Alone<Mutex<Outcome>>,
+    /// How many threads have begun to work.
+    pub(super) threads: AtomicUsize,
 }
 
 #[derive(Default)]
@@ -97,6 +99,8 @@ struct Worker<'a, W> {
 pub(super) struct Thread<'a> {
     /// On the calling thread, until it has called for help.
     caller: Option<Caller<'a>>,
+    /// Its number among those of the dispatch, from 1 on.
+    pub(super) number: usize,
     pub(super) walk: Walk,
     /// Of the work-group that was begun last.
     pub(super) items: Items,
@@ -150,6 +154,7 @@ impl<'a, E: Engine> Job<'a, E> {
             filled: None,
             thread: Thread {
                 caller,
+                number: self.threads.fetch_add(1, Relaxed) + 1,
                 walk: Walk::new(&self.launch.geometry),
                 items: Items::new(self.launch.geometry.block),
                 passed: 0..0,

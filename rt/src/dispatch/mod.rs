@@ -36,7 +36,7 @@ use job::{Caller, Job, LONGEST_SLICE};
 use queue::{Alone, Queue};
 use std::num::NonZero;
 use std::sync::PoisonError;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -138,6 +138,7 @@ pub fn dispatch<E: Engine>(
         order: Alone(Order::new()),
         stop: AtomicBool::new(false),
         outcome: Alone::default(),
+        threads: AtomicUsize::new(0),
     };
     let since = Instant::now();
     hardware.pool.with_help(threads - 1, &|_| job.work(None), |help| {

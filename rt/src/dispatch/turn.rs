@@ -17,42 +17,6 @@ use crate::wave::Wave;
 /// and never leave the cache.
 const FIRST_TURN: u64 = 8;
 
-/// The waves of the last work-group that another one's may begin with, each in its place in the list.
-#[derive(Default)]
-struct Kept {
-    /// Work-items of the work-group.
-    size: [u32; 3],
-    /// A bit for each wave.
-    waves: u64,
-}
-
-impl Kept {
-    /// None is left if the next work-group has another size.
-    #[inline(always)]
-    fn fit(&mut self, size: [u32; 3]) {
-        if self.size != size {
-            *self = Kept { size, waves: 0 };
-        }
-    }
-
-    #[inline(always)]
-    fn has(&self, index: usize) -> bool {
-        index < 64 && self.waves >> index & 1 != 0
-    }
-
-    /// Whether it has all of so many, from the first one on.
-    #[inline(always)]
-    fn has_all(&self, count: usize) -> bool {
-        self.waves.trailing_ones() as usize >= count
-    }
-
-    /// Does nothing for waves that there are no bits for.
-    #[inline(always)]
-    fn toggle(&mut self, index: usize) {
-        self.waves ^= 1_u64.checked_shl(index as u32).unwrap_or(0);
-    }
-}
-
 /// Room for a work-group, what runs waves in it, and the thread that does.
 pub(super) struct Turn<'t, 'a, E, R> {
     pub(super) job: &'t Job<'a, E>,
@@ -91,19 +55,18 @@ impl<E: Engine, R: Runner> Turn<'_, '_, E, R> {
 
     #[inline(always)]
     fn start_narrow(&mut self, batch: &mut Batch, filled: &Filled) -> Result<(), Stopping> {
-        let mut kept = Kept::default();
         let are_alike = self.job.setup.are_alike(filled);
         // How many waves of the next work-groups have ended.
         let mut ahead = 0;
         while let Some(linear) = batch.next() {
             let group = self.place(linear);
-            kept.fit(self.thread.items.size);
-            if are_alike && kept.has_all(self.waves.count) && self.thread.items.reach != 0 {
+            self.waves.kept.fit(self.thread.number, self.thread.items.size);
+            if are_alike && self.waves.kept.has_all(self.waves.count) && self.thread.items.reach != 0 {
                 ahead = self.begin_alike(&group, ahead, batch.len() + 1)?;
             }
             let first = ahead.min(self.waves.count);
             ahead -= first;
-            self.begin(&group, first, filled, &mut kept)?;
+            self.begin(&group, first, filled)?;
             if self.waves.is_over() {
                 self.finish();
             } else {
@@ -150,11 +113,11 @@ impl<E: Engine, R: Runner> Turn<'_, '_, E, R> {
 
     /// Runs each wave of a work-group once, from the `first` one on that has not ended.
     #[inline(always)]
-    fn begin(&mut self, group: &Begun, first: usize, filled: &Filled, kept: &mut Kept) -> Result<(), Stopping> {
+    fn begin(&mut self, group: &Begun, first: usize, filled: &Filled) -> Result<(), Stopping> {
         self.lds.clear();
         let Thread { items, tally, .. } = &mut *self.thread;
         for (index, items) in items.waves.iter().enumerate().skip(first) {
-            let is_kept = kept.has(index);
+            let is_kept = self.waves.kept.has(index);
             let wave = if is_kept { &mut self.waves.list[index] } else { &mut *self.waves.spare };
             match is_kept {
                 true => self.job.setup.restart(wave, items, group),
@@ -166,7 +129,7 @@ impl<E: Engine, R: Runner> Turn<'_, '_, E, R> {
             let state = run(self.job, &mut self.runner, tally, wave)?;
             let keeps = state.is_none() && self.runner.has_kept();
             if is_kept != keeps {
-                kept.toggle(index);
+                self.waves.kept.toggle(index);
             }
             if !is_kept && (keeps || state.is_some()) {
                 std::mem::swap(&mut self.waves.spare, &mut self.waves.list[index]);

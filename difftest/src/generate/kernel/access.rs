@@ -198,8 +198,12 @@ impl Kernel<'_> {
 
     /// Where an access goes; what is beyond the memory for some work-items is not, but for now and then.
     fn place_in_memory(&mut self, store: bool) -> Place {
-        let (pointer, space) = self.random().pick(&[POINTERS[0], POINTERS[0], POINTERS[0], POINTERS[1], POINTERS[2]]);
+        let any = [POINTERS[0], POINTERS[0], POINTERS[0], POINTERS[1], POINTERS[2]];
+        let (pointer, space) = if self.even { POINTERS[0] } else { self.random().pick(&any) };
         let mut width = self.random().pick(&WIDTHS);
+        if self.even && width.bytes > 4 {
+            width = WIDTHS[0];
+        }
         if width.bytes == 12 && self.generation() == Gen::Gfx6 {
             width = WIDTHS[0];
         }

@@ -42,6 +42,9 @@ struct Kernel<'a> {
     limits: Vec<(usize, u32)>,
     /// Whether nothing is in it that compilers don't make of the simplest kernels.
     plain: bool,
+    /// Whether all that it moves are elements of an array that has one for each work-item, if there is room for that: what
+    /// waves that are run together do.
+    even: bool,
 }
 
 impl<'a> Generator<'a> {
@@ -50,9 +53,9 @@ impl<'a> Generator<'a> {
         let grid = grid(random);
         let start = start(random, items(&grid));
         let launches = launches(random, grid);
-        let plain = !random.once_in(3);
+        let (plain, even) = (!random.once_in(3), random.once_in(4));
         let generator = Generator { rows: Some(rows), launches, ..Generator::of(random, rows.target, vec![start]) };
-        let mut kernel = Kernel { generator, grid, limits: Vec::new(), scalars: (8..14).collect(), plain };
+        let mut kernel = Kernel { generator, grid, limits: Vec::new(), scalars: (8..14).collect(), plain, even };
         kernel.whole();
         let Kernel { generator, limits, .. } = kernel;
         let mut case = generator.finish();
@@ -83,14 +86,15 @@ fn items(grid: &Grid) -> u32 {
     grid.items.iter().product()
 }
 
-/// Up to six work-groups of up to four waves: rows, or images, or volumes.
+/// Up to six work-groups of up to four waves, now and then up to thirty: rows, or images, or volumes.
 fn grid(random: &mut Random) -> Grid {
     const ROWS: [u32; 14] = [64, 64, 64, 128, 256, 192, 24, 40, 63, 65, 96, 100, 32, 7];
     const IMAGES: [[u32; 2]; 9] = [[16, 4], [32, 2], [8, 8], [64, 2], [16, 16], [32, 4], [5, 8], [20, 3], [24, 1]];
     const VOLUMES: [[u32; 3]; 4] = [[4, 4, 4], [8, 4, 2], [4, 2, 3], [16, 4, 2]];
     let mut up_to = |most: u64| 1 + random.below(most) as u32;
     let (group, groups) = match up_to(8) {
-        1..=5 => ([random.pick(&ROWS), 1, 1], [3 + random.below(4) as u32, 1, 1]),
+        1..=4 => ([random.pick(&ROWS), 1, 1], [3 + random.below(4) as u32, 1, 1]),
+        5 => ([random.pick(&ROWS), 1, 1], [3 + random.below(28) as u32, 1, 1]),
         6 | 7 => {
             let groups = [up_to(3), up_to(2), 1];
             let [x, y] = random.pick(&IMAGES);
