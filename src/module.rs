@@ -10,6 +10,7 @@ use gcnjit_rt::code_object::raw::RawCode;
 use gcnjit_rt::code_object::{Arg, ArgKind, Hidden};
 use gcnjit_rt::{Image, KernelCode, LoadError, Loaded, Mode, RegisterFile, kernarg};
 use gcnjit_translate::listing::{Form, listing};
+use gcnjit_translate::pass::strides::Start;
 use gcnjit_translate::{AtEnd, Jit, JitStats, Machine, Program};
 use std::fmt;
 use std::path::Path;
@@ -269,9 +270,12 @@ impl Kernel {
     pub fn listing(&self, form: Form, mode: Option<Mode>) -> Result<String, Error> {
         let (module, mode) = (&self.module, mode.unwrap_or_else(|| self.kernel.mode()));
         let (view, target) = (module.device().memory().view(), module.target());
-        let registers = RegisterFile::of(self.kernel.code().rsrc1, target.generation());
+        let code = self.kernel.code();
+        let registers = RegisterFile::of(code.rsrc1, target.generation());
+        let group_id = code.rsrc2.group_id(0).then_some(code.rsrc2.user_sgprs() as u8);
+        let start = Start::of_kernel(self.kernel.entry(), group_id);
         let machine = Machine { target, registers, exceptions: view.names_trapsts(), at_end: AtEnd::Nothing };
-        let text = listing(form, module.jit().program(), &view, machine, self.kernel.entry(), mode);
+        let text = listing(form, module.jit().program(), &view, machine, &start, mode);
         text.map_err(|source| {
             let (file, kernel) = (module.name().to_owned(), self.name().to_owned());
             Error::Listing { file, kernel, source }

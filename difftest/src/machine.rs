@@ -12,7 +12,8 @@ use gcnjit_rt::memory::Piece;
 use gcnjit_rt::order::Order;
 use gcnjit_rt::wave::{LANES, reg};
 use gcnjit_rt::{Cause, Engine, Env, Hardware, Memory, MemoryError, RegisterFile, Stop, Trap, View, Wave, lds::Lds};
-use gcnjit_translate::Jit;
+use gcnjit_translate::libcall::{mxcsr, set_mxcsr};
+use gcnjit_translate::{Jit, fenv};
 use std::fmt::Write;
 use std::sync::atomic::AtomicBool;
 
@@ -102,6 +103,11 @@ enum Compared {
     Memory,
 }
 
+/// How the host's floats are rounded and flushed.
+fn float_environment() -> u32 {
+    mxcsr() & !fenv::FLAGS
+}
+
 impl Bench {
     /// A machine with the memories of [`Space`].
     ///
@@ -126,6 +132,18 @@ impl Bench {
 
     /// Runs the case with both engines.
     pub fn check(&self, case: &Case) -> Verdict {
+        let before = float_environment();
+        match self.compared(case) {
+            Verdict::Same(_) if float_environment() != before => {
+                let text = format!("MXCSR of the host is {:#x}, it was {before:#x}\n", float_environment());
+                set_mxcsr(before);
+                Verdict::Different(text)
+            }
+            verdict => verdict,
+        }
+    }
+
+    fn compared(&self, case: &Case) -> Verdict {
         let (words, placed) = match place(&case.program, case.target) {
             Ok(program) => program,
             Err(item) => return Verdict::Misplaced(item),

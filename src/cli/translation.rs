@@ -26,6 +26,7 @@ pub fn json(stats: &JitStats) -> Value {
         "units": stats.translated,
         "compacted": stats.compacted,
         "superblocks": stats.superblocks,
+        "superblocks_together": stats.together,
         "baseline": stats.baseline,
         "blocks": stats.blocks,
         "instructions": stats.instructions,
@@ -51,10 +52,13 @@ pub fn text(stats: &JitStats) -> String {
     let mut line = |name: &str, value: String| {
         let _ = writeln!(text, "  {name:<9} {value}");
     };
-    let JitStats { translated, compacted, superblocks, baseline, blocks, instructions, .. } = stats;
+    let JitStats { translated, compacted, superblocks, together, baseline, blocks, .. } = stats;
+    let instructions = stats.instructions;
     line("units", format!("{translated} of {blocks} blocks, {instructions} instructions"));
-    let kinds =
-        format!("{compacted} for few lanes, {superblocks} with a superblock, {baseline} by the baseline compiler");
+    let kinds = format!(
+        "{compacted} for few lanes, {superblocks} with a superblock, {together} with one for several waves, {baseline} by the \
+         baseline compiler"
+    );
     line("of these", kinds);
     line("segments", format!("{} as {} loops", stats.counts.segments, stats.counts.versions));
     let calls = stats.counts.libcalls.iter().map(|(name, count)| format!("{name} {count}"));

@@ -29,6 +29,8 @@ pub(crate) enum Precaution {
     LoadsApart,
     /// SGPRs that are loaded before stores are from another allocation.
     ScalarsApart,
+    /// SGPRs that are loaded for several waves at once are from another allocation than what these store.
+    WavesApart,
 }
 
 #[cfg(not(feature = "defects"))]

@@ -24,7 +24,7 @@ pub enum Form {
     Host,
 }
 
-/// Shows what direct jumps reach from `entry`, translated for waves in `mode`.
+/// Shows what direct jumps reach from where `start` is, translated for waves in `mode` that look like it.
 ///
 /// # Errors
 /// As [`crate::translate`]; [`Trap::Host`] for [`Form::Host`] on hosts that are not x86-64.
@@ -33,15 +33,16 @@ pub fn listing(
     program: &Program,
     view: &View,
     machine: Machine,
-    entry: u64,
+    start: &Start,
     mode: Mode,
 ) -> Result<String, Box<Trap>> {
+    let entry = start.pc();
     let mut stages = Stages::default();
     let guest = cfg::blocks(view, machine, entry)?;
     let instructions = guest.iter().flat_map(|block| &block.instructions);
     let text = instructions.map(|(pc, inst)| (*pc, disas::text(inst, machine.target))).collect();
     let mut page = Page { program, instructions: text, shown: None, text: String::new() };
-    let planned = plan(guest, machine, mode, &Start::of_kernel(entry), &mut stages)?;
+    let planned = plan(guest, machine, mode, start, &mut stages)?;
     match form {
         Form::Lane => planned.iter().for_each(|planned| page.lane(planned)),
         Form::Clif => page.clif(&planned, mode).map_err(|what| Box::new(Trap::Host { pc: entry, what }))?,
@@ -93,7 +94,11 @@ impl Page<'_> {
     fn lane(&mut self, planned: &Planned) {
         let Planned { block, plan, parts, .. } = planned;
         let (name, count) = (self.program.name(block.pc), block.instructions);
-        let kind = if planned.superblock.is_some() { "superblock" } else { "block" };
+        let kind = match &planned.superblock {
+            None => "block",
+            Some(superblock) if superblock.alike.is_none() => "superblock",
+            Some(_) => "superblock for several waves",
+        };
         self.line(format_args!("{kind} {name}: {count} instructions, {} steps", plan.steps.len()));
         for (rank, step) in plan.steps.iter().enumerate() {
             self.line(format_args!("  step {rank}: {}", describe(step)));

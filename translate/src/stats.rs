@@ -62,6 +62,8 @@ pub struct JitStats {
     pub compacted: usize,
     /// Those with a superblock.
     pub superblocks: usize,
+    /// Those with one for several waves.
+    pub together: usize,
     /// Those whose function the baseline compiler has made.
     pub baseline: usize,
     /// Guest blocks in them.
@@ -91,7 +93,8 @@ impl JitStats {
         self.baseline += usize::from(unit.is_baseline());
         self.compacted += usize::from(unit.compaction.is_some());
         let plain = unit.blocks.iter().filter(|planned| planned.superblock.is_none());
-        self.superblocks += unit.blocks.len() - plain.clone().count();
+        self.superblocks += usize::from(unit.blocks.iter().any(|planned| planned.superblock.is_some()));
+        self.together += usize::from(unit.team.is_some());
         self.blocks += plain.clone().count();
         self.instructions += plain.map(|planned| planned.block.instructions as usize).sum::<usize>();
         self.translated_bytes += unit.code_bytes();

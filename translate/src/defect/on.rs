@@ -115,6 +115,7 @@ defects! {
     OthersUnmasked "DPP beside loads takes what inactive lanes hold";
     LoadsEarly "loads are done before stores to the same memory";
     ScalarsEarly "SGPRs are loaded before stores to the same memory";
+    ScalarsShared "SGPRs are loaded once for several waves that store to the same memory";
 }
 
 impl Defect {
@@ -128,6 +129,7 @@ impl Defect {
             Defect::OthersUnmasked => Some(Precaution::Lanes),
             Defect::LoadsEarly => Some(Precaution::LoadsApart),
             Defect::ScalarsEarly => Some(Precaution::ScalarsApart),
+            Defect::ScalarsShared => Some(Precaution::WavesApart),
             _ => None,
         }
     }

@@ -87,7 +87,7 @@ impl Start {
     pub fn alike(&self, read: RegisterSet) -> Option<Start> {
         let ids = (0..).zip(self.ids).filter(|(register, _)| read.has_vgpr(*register));
         let reach = ids.map(|(_, reach)| reach).min().unwrap_or(LANES);
-        let start = Start { alike: Some(reach), group_id: self.group_id, ..Start::of_kernel(self.pc) };
+        let start = Start { alike: Some(reach), ..Start::of_kernel(self.pc, self.group_id) };
         (reach > 0 && self.exec == u64::MAX).then_some(start)
     }
 
@@ -102,8 +102,8 @@ impl Start {
     }
 
     /// What registers mostly look like where a kernel begins: ids in x count.
-    pub fn of_kernel(pc: u64) -> Start {
-        let mut start = Start::unknown(pc);
+    pub fn of_kernel(pc: u64, group_id: Option<u8>) -> Start {
+        let mut start = Start { group_id, ids: [LANES; 3], ..Start::unknown(pc) };
         start.strides[..3].copy_from_slice(&[Some(1), Some(0), Some(0)]);
         start
     }

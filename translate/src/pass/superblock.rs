@@ -153,12 +153,16 @@ fn is_whole(block: &Block, plan: &Plan, parts: &[Fused], kept: RegisterSet, mode
         && part.stages.iter().all(|stage| stage.sets.is_empty());
     // Behind the last access are the stores.
     let assumes_early = part.stages.last().is_none_or(|stage| stage.assumed.is_empty());
-    let is_default = |fenv: Fenv| fenv::mxcsr(mode, fenv) == fenv::mxcsr(mode, Fenv::F32);
+    // Who gives up does so in the environment that blocks begin in.
+    let is_default = |fenv: Fenv| fenv == Fenv::Any || fenv::mxcsr(mode, fenv) == fenv::mxcsr(mode, Fenv::F32);
+    let is_scalar = |(node, rank): &(&Node, &Option<usize>)| node.shape == Shape::Uniform && rank.is_some();
+    let mut scalars = block.nodes.iter().zip(&plan.ranks).filter(is_scalar);
     matches!(block.term, Term::End(_))
         && part.items.end == plan.items.len()
         && writes_nothing
         && assumes_early
         && part.fenv.is_none_or(is_default)
+        && scalars.all(|(node, _)| is_default(node.fenv))
         && before.iter().all(|item| leaves(block, *item, kept))
         && plan.items[part.items.clone()].iter().all(|item| leaves(block, *item, kept) || is_in_part(block, *item))
 }

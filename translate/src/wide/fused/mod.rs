@@ -413,7 +413,8 @@ impl<'a> Part<'a> {
         let (store, start) = (&self.fused.accesses[number], self.at(number) + Site::START as i32);
         let Some(superblock) = self.unit.superblock.filter(|_| !forgets(Precaution::ScalarsApart)) else { return };
         // Those of waves that are run together come before all stores of others.
-        let is_later = |load: &&ProvenLoad| load.number > store.number || self.alike.is_some();
+        let all = self.alike.is_some() && !forgets(Precaution::WavesApart);
+        let is_later = |load: &&ProvenLoad| all || load.number > store.number;
         let later = superblock.loads.iter().filter(is_later);
         // What is loaded for one site is from one allocation. LDS is in none.
         let loads: BTreeMap<usize, i64> = later.map(|load| (load.site, load.offset)).collect();
