@@ -53,7 +53,7 @@ impl<'a> Generator<'a> {
         let grid = grid(random);
         let start = start(random, items(&grid));
         let launches = launches(random, grid);
-        let (plain, even) = (!random.once_in(3), random.once_in(4));
+        let (plain, even) = (!random.once_in(3), random.once_in(3));
         let generator = Generator { rows: Some(rows), launches, ..Generator::of(random, rows.target, vec![start]) };
         let mut kernel = Kernel { generator, grid, limits: Vec::new(), scalars: (8..14).collect(), plain, even };
         kernel.whole();
@@ -240,7 +240,9 @@ impl Kernel<'_> {
             0 => "s6",
             1 => {
                 let value = limit(self.random(), items);
-                let offset = 4 * self.random().below(64);
+                // What is far behind is stored to by later waves.
+                let most = if self.even { 250 } else { 64 };
+                let offset = 4 * self.random().below(most);
                 self.limits.push((offset as usize, value));
                 self.scalar_load(1, "s48", "s[0:1]", offset);
                 "s48"
