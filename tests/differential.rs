@@ -40,7 +40,21 @@ impl Bench {
     fn env<'a>(&'a self, Machine { target, registers, exceptions, .. }: Machine, memory: &'a View) -> Env<'a> {
         let Bench { gds, order, lds, stop, .. } = self;
         let (scratch, border_colors, exports, slice) = (0, BorderColors::NONE, None, u64::MAX);
-        Env { target, memory, scratch, registers, group_id: None, exceptions, lds, gds, order, border_colors, exports, stop, slice }
+        Env {
+            target,
+            memory,
+            scratch,
+            registers,
+            group_id: None,
+            exceptions,
+            lds,
+            gds,
+            order,
+            border_colors,
+            exports,
+            stop,
+            slice,
+        }
     }
 }
 

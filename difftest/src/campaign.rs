@@ -26,7 +26,7 @@ pub enum Kind {
 
 impl Kind {
     /// The rows of a target that are drawn.
-    fn rows(self, target: Target, names: &[String]) -> Rows {
+    pub fn rows(self, target: Target, names: &[String]) -> Rows {
         match self {
             Kind::Programs => Rows::new(target, names),
             Kind::Kernels => Rows::of_kernels(target, names),

@@ -9,9 +9,9 @@ use crate::host::Host;
 use crate::lane::Fenv;
 use crate::libcall;
 use crate::lower::{self, Counts, Planned, Shaping, Waves};
-use crate::stats::{Stages, timed};
 use crate::pass::alike::Alike;
 use crate::pass::superblock::Superblock;
+use crate::stats::{Stages, timed};
 use crate::wide;
 use cranelift_codegen as codegen;
 use cranelift_codegen::isa::OwnedTargetIsa;
@@ -290,7 +290,22 @@ pub fn compile(
         let instructions = planned.block.instructions.into();
         Some(Team { of: *of as u32, index: index as u32, alike: (*alike)?, instructions })
     });
-    Ok(Unit { mode, mxcsr, blocks, entries, accesses, guest, counts, stages, clif, host, entry, wide, compaction, team })
+    Ok(Unit {
+        mode,
+        mxcsr,
+        blocks,
+        entries,
+        accesses,
+        guest,
+        counts,
+        stages,
+        clif,
+        host,
+        entry,
+        wide,
+        compaction,
+        team,
+    })
 }
 
 impl Unit {

@@ -221,7 +221,8 @@ fn plan_alike(
     let planned = planned.into_iter().next()?;
     let found = Superblock::find(&planned, of, blocks, mode)?;
     let alike = Some(Alike { reach: planned.parts[0].reach, group_id });
-    pass::alike::is_possible(&planned.parts[0]).then_some(Planned { superblock: Some(Superblock { alike, ..found }), ..planned })
+    pass::alike::is_possible(&planned.parts[0])
+        .then_some(Planned { superblock: Some(Superblock { alike, ..found }), ..planned })
 }
 
 /// Plans blocks. Of those behind the end of `watches` nothing is looked at.

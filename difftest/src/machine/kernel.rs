@@ -12,8 +12,8 @@ use gcnjit_rt::code_object::raw::RawCode;
 use gcnjit_rt::code_object::{Rsrc1, UserSgpr};
 use gcnjit_rt::kernarg::Kernarg;
 use gcnjit_rt::{
-    Alike, DispatchError, Ended, Engine, Env, Fault, Geometry, Kernel, Launch, LoadError, Loaded, Mode, Options, RegisterSet, Runner,
-    Stop, Trap, Wave, dispatch,
+    Alike, DispatchError, Ended, Engine, Env, Fault, Geometry, Kernel, Launch, LoadError, Loaded, Mode, Options,
+    RegisterSet, Runner, Stop, Trap, Wave, dispatch,
 };
 use gcnjit_translate::Jit;
 use std::sync::Arc;

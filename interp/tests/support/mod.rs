@@ -85,7 +85,21 @@ pub fn env<'a>(
     static ORDER: Order = Order::new();
     let registers = RegisterFile::ALL;
     let (exceptions, border_colors, exports) = (true, BorderColors::NONE, None);
-    Env { target, memory, scratch, registers, group_id: None, exceptions, lds, gds, order: &ORDER, border_colors, exports, stop, slice }
+    Env {
+        target,
+        memory,
+        scratch,
+        registers,
+        group_id: None,
+        exceptions,
+        lds,
+        gds,
+        order: &ORDER,
+        border_colors,
+        exports,
+        stop,
+        slice,
+    }
 }
 
 /// An instruction with these operands and nothing else.

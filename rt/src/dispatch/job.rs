@@ -18,8 +18,8 @@ use crate::setup::{Begun, Items, Setup};
 use crate::wave::Wave;
 use gcnjit_isa::Target;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 

@@ -28,7 +28,9 @@ impl Block {
         }
         let widest = args.iter().map(|arg| self.node(*arg).shape).max().unwrap_or(Shape::Uniform);
         let shape = match op {
-            Op::Spread | Op::LaneId | Op::GroupId | Op::Vgpr | Op::VgprAt | Op::LdsRow | Op::Call | Op::Inline => Shape::Lane,
+            Op::Spread | Op::LaneId | Op::GroupId | Op::Vgpr | Op::VgprAt | Op::LdsRow | Op::Call | Op::Inline => {
+                Shape::Lane
+            }
             Op::Bits | Op::ReadLane | Op::CallUniform => Shape::Uniform,
             _ => widest,
         };

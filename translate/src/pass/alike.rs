@@ -52,7 +52,8 @@ pub fn by_wave(block: &Block, group_id: Option<u8>) -> Option<Block> {
         result.at = block.origin(Value(i as u32));
         let args = node.args.map(|arg| names.get(arg.index()).copied().unwrap_or(Value::NONE));
         let was_uniform = node.args().all(|arg| block.node(arg).shape == Shape::Uniform);
-        let is_of_lanes = was_uniform && args.iter().any(|arg| *arg != Value::NONE && result.node(*arg).shape == Shape::Lane);
+        let is_of_lanes =
+            was_uniform && args.iter().any(|arg| *arg != Value::NONE && result.node(*arg).shape == Shape::Lane);
         let register = RegisterSet::sgpr(node.imm & 0xff);
         names.push(match node.op {
             _ if !needed[i] => {
@@ -104,7 +105,8 @@ fn can_be_of_lanes(node: &Node) -> bool {
 /// Whether a superblock's part does nothing but what can be done for several waves: all that it looks at are lanes that
 /// count from work-item ids on, before it loads anything.
 pub fn is_possible(part: &Fused) -> bool {
-    let counts = part.accesses.iter().all(|access| access.counting.is_some() && !matches!(access.origin, Origin::Lds { .. }));
+    let counts =
+        part.accesses.iter().all(|access| access.counting.is_some() && !matches!(access.origin, Origin::Lds { .. }));
     let is_id = |value: Value| part.block.node(value).op != Op::Vgpr || part.block.node(value).imm < 3;
     let looks_first = part.stages.iter().enumerate().all(|(i, stage)| {
         let is_early = i == 0 || stage.ends.is_empty() && stage.checks.is_empty();

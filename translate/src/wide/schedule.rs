@@ -278,7 +278,9 @@ struct Ready {
 
 fn is_computed(demand: &Demand<'_>, value: Value) -> bool {
     let node = demand.node(value);
-    node.shape == Shape::Lane && !demand.is_loaded(value) && !matches!(node.op, Op::Vgpr | Op::LaneId | Op::GroupId | Op::Spread)
+    node.shape == Shape::Lane
+        && !demand.is_loaded(value)
+        && !matches!(node.op, Op::Vgpr | Op::LaneId | Op::GroupId | Op::Spread)
 }
 
 /// The register that a value is read from.

@@ -67,7 +67,8 @@ impl Fused {
             return None;
         }
         let address = Address::of(&self.block, &access.address);
-        let stride = address.stride(|value| self.strides[value.index()]).filter(|stride| is_small(*stride, self.reach))?;
+        let stride =
+            address.stride(|value| self.strides[value.index()]).filter(|stride| is_small(*stride, self.reach))?;
         let lanes = &access.access;
         let is_run = stride == lanes.lane_bytes();
         let fits = match lanes.small {
@@ -107,7 +108,8 @@ impl Fused {
     }
 
     fn is_computed(&self, value: Value) -> bool {
-        self.node(value).shape == Shape::Lane && !matches!(self.node(value).op, Op::Vgpr | Op::LaneId | Op::GroupId | Op::Loaded)
+        self.node(value).shape == Shape::Lane
+            && !matches!(self.node(value).op, Op::Vgpr | Op::LaneId | Op::GroupId | Op::Loaded)
     }
 
     fn cost(&self, value: Value) -> usize {

@@ -84,13 +84,7 @@ fn has_ends(lanes: &[u64], stride: i32, ty: Ty) -> bool {
 }
 
 /// Whether what a part looks at is as it should be.
-fn holds<const N: usize>(
-    check: Check,
-    args: &[(Lanes<N>, i32)],
-    result: &Lanes<N>,
-    stride: i32,
-    ty: Ty,
-) -> bool {
+fn holds<const N: usize>(check: Check, args: &[(Lanes<N>, i32)], result: &Lanes<N>, stride: i32, ty: Ty) -> bool {
     let in_order =
         |(lanes, stride): &(Lanes<N>, i32)| check.ordered.is_none_or(|signed| is_ordered(lanes, *stride, signed));
     args.iter().all(in_order) && (!check.ends || has_ends(result, stride, ty))

@@ -365,8 +365,7 @@ impl<'a> Part<'a> {
     fn check_stride(&mut self, distances: Zmm, stride: i32) {
         let order = self.chunk.table(|i| if i < 8 { (i / 2 % 4 + 4) * (1 - i % 2) } else { i / 2 * (1 - i % 2) });
         let (wrong, last, beyond) = (self.wrong_pairs(), self.chunk.r.fresh(), i64::from(self.last() * stride));
-        let expected: Vec<u8> =
-            (0..8).flat_map(|i| (if i < 4 { beyond } else { 0 }).to_le_bytes()).collect();
+        let expected: Vec<u8> = (0..8).flat_map(|i| (if i < 4 { beyond } else { 0 }).to_le_bytes()).collect();
         let expected = self.asm().constant(&expected);
         self.asm().v(op::VPERMQ, last, order, distances);
         self.asm().v(op::VPSUBQ, last, last, distances);
