@@ -153,6 +153,18 @@ mod tests {
     }
 
     #[test]
+    fn work_groups_of_a_row_are_alike_but_a_partial_one() {
+        for (grid, alike) in [([10, 7, 1], [2, 1, 1, 2]), ([8, 3, 2], [2, 1, 2, 1]), ([3, 5, 1], [1, 1, 1, 1])] {
+            let geometry = Geometry::new(grid, [4, 3, 1]);
+            let mut walk = Walk::new(&geometry);
+            for (linear, alike) in (0..geometry.groups()).zip(alike) {
+                walk.to(linear);
+                assert_eq!(walk.alike(), alike, "{linear} of {grid:?}");
+            }
+        }
+    }
+
+    #[test]
     fn a_walk_goes_anywhere() {
         let geometry = Geometry::new([10, 7, 5], [4, 3, 2]);
         let mut walk = Walk::new(&geometry);

@@ -402,3 +402,25 @@ impl Items {
         Items { size, waves: (0..count).step_by(LANES).map(wave).collect(), reach }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Items;
+
+    #[test]
+    fn ids_reach_as_far_as_they_count() {
+        for (size, reach) in [
+            ([64, 1, 1], 64),
+            ([256, 2, 2], 64),
+            ([96, 2, 1], 32),
+            ([32, 4, 1], 32),
+            ([16, 2, 2], 16),
+            ([48, 4, 1], 16),
+            ([8, 8, 1], 0),
+            ([96, 1, 1], 0),
+            ([1, 64, 1], 0),
+        ] {
+            assert_eq!(Items::new(size).reach, reach, "{size:?}");
+        }
+    }
+}

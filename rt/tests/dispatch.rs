@@ -7,8 +7,8 @@ use gcnjit_rt::dispatch::RESIDENT_WAVES;
 use gcnjit_rt::kernarg::layout;
 use gcnjit_rt::memory::{LDS_APERTURE, PRIVATE_APERTURE};
 use gcnjit_rt::{
-    ArgError, Cause, DispatchError, Engine, Env, Geometry, Hardware, Kernarg, Kernel, Launch, Memory, Options,
-    RegisterSet, Stats, Stop, Stopper, Trap, Value, Wave, dispatch,
+    Alike, ArgError, Cause, DispatchError, Ended, Engine, Env, Geometry, Hardware, Kernarg, Kernel, Launch, Memory,
+    Options, RegisterSet, Runner, Stats, Stop, Stopper, Trap, Value, Wave, dispatch,
 };
 use proptest::prelude::*;
 use std::collections::{BTreeSet, HashSet};
@@ -250,6 +250,126 @@ fn registers_that_are_read_are_filled_in_every_wave() {
         let left = if number == 0 { 0 } else { 9 };
         assert_eq!([wave.vgpr[1], wave.vgpr[4], wave.vgpr[8]], [[left; 64]; 3], "wave {number}");
         assert_eq!([wave.sgpr[20], wave.sgpr[106]], [left; 2], "wave {number}");
+    }
+}
+
+/// An engine that ends some waves together, and keeps the registers of most others. Each is noted with its work-group and
+/// index, and whether it was run with others. Waves read s6, which has the work-group's coordinate, and some more.
+struct Sociable {
+    waves: Mutex<Vec<([u32; 3], u32, bool)>>,
+    sgprs: u128,
+}
+
+struct SociableRunner<'a> {
+    engine: &'a Sociable,
+    env: &'a Env<'a>,
+    kept: bool,
+}
+
+impl Sociable {
+    const INSTRUCTIONS: u64 = 3;
+
+    /// Notes a wave; the result is any number.
+    fn note(&self, group: [u32; 3], index: u32, together: bool) -> usize {
+        let mut waves = self.waves.lock().unwrap();
+        waves.push((group, index, together));
+        waves.len().wrapping_mul(0x9e37_79b9) >> 7
+    }
+}
+
+impl Engine for Sociable {
+    type Worker = ();
+
+    fn worker(&self) {}
+
+    fn read_first(&self, (): &mut (), _: &Wave, _: &Env<'_>) -> RegisterSet {
+        RegisterSet { sgprs: self.sgprs, vgprs: [0b111, 0] }
+    }
+
+    fn run(&self, (): &mut (), wave: &mut Wave, _: &Env<'_>) -> Result<Stop, Box<Trap>> {
+        self.note(wave.group, wave.index, false);
+        wave.executed += Sociable::INSTRUCTIONS;
+        Ok(Stop::End)
+    }
+
+    fn runner<'a>(&'a self, (): &'a mut (), env: &'a Env<'a>) -> impl Runner + 'a {
+        SociableRunner { engine: self, env, kept: false }
+    }
+}
+
+impl Runner for SociableRunner<'_> {
+    fn run(&mut self, wave: &mut Wave) -> Result<Stop, Box<Trap>> {
+        assert_eq!((wave.sgpr[6], wave.executed), (wave.group[0], 0));
+        wave.executed = Sociable::INSTRUCTIONS;
+        self.kept = self.engine.note(wave.group, wave.index, false) % 29 != 0;
+        if !self.kept {
+            wave.vgpr[0] = [9; 64];
+        }
+        Ok(Stop::End)
+    }
+
+    fn has_kept(&self) -> bool {
+        self.kept
+    }
+
+    fn run_alike(&mut self, alike: Alike<'_>) -> Ended {
+        let Alike { waves, first, groups, reach } = alike;
+        let begun = &waves[first];
+        assert_eq!((self.env.group_id, begun.sgpr[6], begun.executed), (Some(6), begun.group[0], 0));
+        for (x, y) in waves.iter().flat_map(|wave| wave.vgpr[0].chunks(reach).zip(wave.vgpr[1].chunks(reach))) {
+            assert!(x.windows(2).all(|pair| pair[1] == pair[0] + 1) && y.iter().all(|other| *other == y[0]));
+        }
+        let ([x, y, z], index, all) = (begun.group, begun.index, waves.len() * groups - first);
+        let wanted = self.engine.waves.lock().unwrap().len().wrapping_mul(0x9e37_79b9) >> 9;
+        let ended = (wanted % 6).min(all);
+        for wave in index as usize..index as usize + ended {
+            let (group, index) = (wave / waves.len(), wave % waves.len());
+            self.engine.note([x + group as u32, y, z], index as u32, true);
+        }
+        Ended { waves: ended, instructions: Sociable::INSTRUCTIONS }
+    }
+}
+
+#[test]
+fn waves_that_begin_alike_run_once_and_in_order() {
+    let memory = Memory::new().unwrap();
+    // The work-group's coordinate in s6, and its information in s7.
+    let kernel = saxpy(&memory, |code| code.rsrc2 = Rsrc2(6 << 1 | 1 << 7 | 1 << 10 | 2 << 11));
+    for (grid, block, is_alike) in [
+        ([1920, 1, 1], [192, 1, 1], true),
+        ([64 * 37, 1, 1], [64, 1, 1], true),
+        ([128 * 9 + 70, 1, 1], [128, 1, 1], true),
+        ([64 * 11 + 1, 3, 2], [64, 1, 1], true),
+        ([1024 * 8, 1, 1], [1024, 1, 1], true),
+        ([32 * 7, 4 * 5, 1], [32, 4, 1], true),
+        ([16 * 3, 16 * 3, 2], [16, 16, 1], true),
+        ([8 * 9, 8 * 3, 1], [8, 8, 1], false),
+        ([100 * 9, 1, 1], [100, 1, 1], false),
+    ] {
+        for (sgprs, threads) in [(1 << 6, 1), (1 << 6, 2), (1 << 6 | 1 << 7, 1)] {
+            let engine = Sociable { waves: Mutex::default(), sgprs };
+            let geometry = Geometry::new(grid, block);
+            let stats = run(&engine, &memory, &kernel, geometry, threads).unwrap();
+            let mut waves = engine.waves.into_inner().unwrap();
+            let together = waves.iter().filter(|wave| wave.2).count();
+            let possible = is_alike && sgprs == 1 << 6;
+            // Of two threads one may have them all, or both few.
+            assert!(if possible { together > 0 || threads > 1 } else { together == 0 }, "{grid:?} of {block:?}");
+            let key = |([x, y, z], index, _): &([u32; 3], u32, bool)| (*z, *y, *x, *index);
+            assert!(threads > 1 || waves.is_sorted_by_key(key), "{grid:?} of {block:?}");
+            waves.sort_by_key(key);
+            let counts = geometry.group_counts();
+            let groups = (0..counts[2]).flat_map(|z| (0..counts[1]).map(move |y| (y, z)));
+            let groups = groups.flat_map(|(y, z)| (0..counts[0]).map(move |x| [x, y, z]));
+            let all = groups.flat_map(|group| {
+                let waves = geometry.group_size(group).iter().product::<u32>().div_ceil(64);
+                (0..waves).map(move |index| (group, index))
+            });
+            assert!(waves.iter().map(|(group, index, _)| (*group, *index)).eq(all), "{grid:?} of {block:?}");
+            let count = waves.len() as u64;
+            let expected = (geometry.groups(), count, count * Sociable::INSTRUCTIONS);
+            assert_eq!((stats.groups, stats.waves, stats.wave_instructions), expected);
+        }
     }
 }
 
