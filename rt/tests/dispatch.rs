@@ -301,7 +301,7 @@ impl Runner for SociableRunner<'_> {
     fn run(&mut self, wave: &mut Wave) -> Result<Stop, Box<Trap>> {
         assert_eq!((wave.sgpr[6], wave.executed), (wave.group[0], 0));
         wave.executed = Sociable::INSTRUCTIONS;
-        self.kept = self.engine.note(wave.group, wave.index, false) % 29 != 0;
+        self.kept = !self.engine.note(wave.group, wave.index, false).is_multiple_of(29);
         if !self.kept {
             wave.vgpr[0] = [9; 64];
         }
