@@ -23,12 +23,22 @@ pub struct Site {
     misses: u8,
     fused_misses: u8,
     apart: u8,
+    turn_misses: u8,
 }
 
 impl Default for Site {
     #[inline]
     fn default() -> Site {
-        Site { start: 0, end: 0, proven: NOWHERE, writable: false, misses: 0, fused_misses: 0, apart: 0 }
+        Site {
+            start: 0,
+            end: 0,
+            proven: NOWHERE,
+            writable: false,
+            misses: 0,
+            fused_misses: 0,
+            apart: 0,
+            turn_misses: 0,
+        }
     }
 }
 
@@ -49,6 +59,9 @@ impl Site {
 
     /// A byte: the same for a fused part that begins with the access.
     pub const FUSED_MISSES: usize = offset_of!(Site, fused_misses);
+
+    /// A byte: the same for the turns of a loop that a part begins with the access is.
+    pub const TURN_MISSES: usize = offset_of!(Site, turn_misses);
 
     /// A byte: not 0 if lanes have been apart lately. Then a fused part does not ask whether they are side by side, and
     /// counts on until the byte wraps.

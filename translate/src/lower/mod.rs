@@ -143,6 +143,10 @@ pub fn lower(
     if wide.is_some() {
         fb.ins().store(MemFlagsData::trusted(), params[1], frame, wide::Layout::CONTEXT);
     }
+    if blocks.iter().flat_map(|planned| &planned.parts).any(|part| part.induction.is_some()) {
+        let none = fb.ins().iconst(I64, 0);
+        fb.ins().store(MemFlagsData::trusted(), none, frame, wide::Layout::KEPT);
+    }
     let mut entries = guest.clone();
     for (planned, block) in blocks.iter().zip(&guest) {
         let own = planned.superblock.iter().filter(|superblock| superblock.alike.is_none());
@@ -163,6 +167,7 @@ pub fn lower(
             targets: &targets,
             watch: &planned.watch,
             superblock: planned.superblock.as_ref(),
+            settle: wide.filter(|_| !planned.parts.is_empty()).and_then(|wide| wide.settle(index, 0)),
             wave: params[0],
             context: params[1],
             frame,
@@ -238,6 +243,8 @@ struct Lower<'a, 'f> {
     watch: &'a Watch,
     /// If the block is a superblock.
     superblock: Option<&'a Superblock>,
+    /// If the block is a loop of a part: the address to call where it ends.
+    settle: Option<usize>,
     wave: ir::Value,
     context: ir::Value,
     /// The address of the slots. Below them is what the wider back end's code uses.

@@ -4,6 +4,7 @@ use super::{Lower, Watch, leave_with};
 use crate::compact;
 use crate::jit::{Context, Exit};
 use crate::lane::Term;
+use crate::wide;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData};
@@ -18,13 +19,17 @@ impl Lower<'_, '_> {
             Term::Jump(pc) => self.go(pc),
             Term::Branch(condition, yes, no) => {
                 let condition = self.uniform(condition);
-                let (then, other) = (self.ahead(yes), self.ahead(no));
+                let is_settled = self.settle.is_none();
+                let [then, other] = [yes, no].map(|pc| self.ahead(pc).filter(|_| is_settled));
                 let mut target = |ahead: Option<ir::Block>| ahead.unwrap_or_else(|| self.fb.create_block());
                 let targets = [target(then), target(other)];
                 self.fb.ins().brif(condition, targets[0], &[], targets[1], &[]);
                 for ((ahead, block), pc) in [then, other].into_iter().zip(targets).zip([yes, no]) {
                     if ahead.is_none() {
                         self.fb.switch_to_block(block);
+                        if pc != self.block.pc {
+                            self.settle();
+                        }
                         self.go(pc);
                     }
                 }
@@ -117,7 +122,20 @@ impl Lower<'_, '_> {
         self.fb.set_cold_block(out);
         self.fb.ins().brif(condition, out, &[], on, &[]);
         self.fb.switch_to_block(out);
+        self.settle();
         self.leave(pc, exit);
+        self.fb.switch_to_block(on);
+    }
+
+    /// If the block is a loop that may keep registers, writes them to the register file.
+    fn settle(&mut self) {
+        let Some(settle) = self.settle else { return };
+        let [kept, on] = [(); 2].map(|()| self.fb.create_block());
+        let flag = self.fb.ins().load(I64, MemFlagsData::trusted(), self.frame, wide::Layout::KEPT);
+        self.fb.ins().brif(flag, kept, &[], on, &[]);
+        self.fb.switch_to_block(kept);
+        self.call_address(settle, &[self.wave, self.frame], None);
+        self.fb.ins().jump(on, &[]);
         self.fb.switch_to_block(on);
     }
 

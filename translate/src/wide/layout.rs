@@ -19,11 +19,13 @@ pub struct Layout {
 
 impl Layout {
     /// Bytes next to the slots that all code finds the same.
-    pub const HEAD: usize = 16;
+    pub const HEAD: usize = 24;
     /// Where the address of the [`Context`](crate::jit::Context) is.
     pub const CONTEXT: i32 = -8;
     /// Where the coordinate x of the work-group is, if waves are run together.
     pub const GROUP_ID: i32 = -16;
+    /// A quadword: not 0 while a loop keeps registers that are not in the register file.
+    pub const KEPT: i32 = -24;
 
     /// Room for the bits of so many masks, and no scalars yet.
     pub fn new(bits: usize) -> Layout {

@@ -65,6 +65,8 @@ pub struct Entry {
     pub layout: Layout,
     /// Loops that it consists of: one, or one for EXEC all ones and one for any.
     pub versions: usize,
+    /// If it is a part that a loop consists of: where the function starts that writes registers which the loop keeps.
+    settle: Option<usize>,
 }
 
 /// Whether this host runs it.
@@ -114,6 +116,11 @@ impl Code {
     /// The address to call.
     pub fn address(&self, entry: &Entry) -> usize {
         self.memory.as_ptr() as usize + entry.offset
+    }
+
+    /// The address to call where a loop of a part ends: `fn(*mut Wave, *mut Row)`.
+    pub fn settle(&self, block: usize, number: usize) -> Option<usize> {
+        Some(self.memory.as_ptr() as usize + self.fused(block, number).settle?)
     }
 
     /// The address to call for an access of a block, if it has a function: `fn(*mut Wave, *mut Context) -> u32`, not 0
@@ -220,7 +227,7 @@ fn alone<'a>(
                 Waves::Whole => segment(asm, demand(rank), &mut layout),
                 Waves::Compacted => (compacted(asm, demand(rank), &mut layout), 1),
             };
-            entries.push((rank, Entry { offset, layout, versions }));
+            entries.push((rank, Entry { offset, layout, versions, settle: None }));
         }
     }
     entries.into_iter()

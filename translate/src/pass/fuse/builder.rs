@@ -1,5 +1,6 @@
 //! How a fused part grows, item by item of the plan.
 
+use super::induction::Induction;
 use super::{Context, Fused, FusedAccess, Scope, Stage};
 use crate::access::{Base, Origin};
 use crate::defect::{Precaution, forgets};
@@ -458,8 +459,24 @@ impl<'a> Builder<'a> {
     }
 
     /// Decides when registers are written, and drops what nobody needs.
-    pub(super) fn finish(mut self, exit: RegisterSet) -> Fused {
-        let is_last = self.context.items[self.items.end..].iter().all(|item| self.leaves_vgprs(*item));
+    pub(super) fn finish(self, exit: RegisterSet) -> Fused {
+        let guess = self.context.guess;
+        let (mut fused, registers) = self.list(exit);
+        let lanes = fused.find_strided(&registers, guess);
+        fused.drop_unused(&lanes);
+        fused
+    }
+
+    /// The same for a turn of a loop that knows how registers count, if there is one.
+    pub(super) fn finish_turn(self, exit: RegisterSet) -> Option<Induction> {
+        let guess = self.context.guess;
+        let (fused, registers) = self.list(exit);
+        Induction::of(fused, &registers, guess)
+    }
+
+    /// Decides when registers are written; with it, the strides of those that are read.
+    fn list(mut self, exit: RegisterSet) -> (Fused, HashMap<Value, Stride>) {
+        let is_last = self.context.items[self.items.end..].iter().all(|item| self.context.leaves_vgprs(*item));
         let mut sets = Vec::new();
         for (register, (stage, value)) in std::mem::take(&mut self.written) {
             if is_last && !exit.has_vgpr(register) {
@@ -474,7 +491,7 @@ impl<'a> Builder<'a> {
         // What is in slots is seen in all lanes.
         let partial = self.maskable && keeps.is_empty() && !self.context.exec[self.items.start].is_full;
         let access = &self.context.block.accesses[self.accesses[0].number];
-        let mut fused = Fused {
+        let fused = Fused {
             items: self.items,
             pc: access.pc,
             block: self.block,
@@ -491,22 +508,9 @@ impl<'a> Builder<'a> {
             chunks: self.context.chunks,
             reach: self.context.guess.reach,
             written_first: self.written_first,
+            induction: None,
         };
-        let lanes = fused.find_strided(&self.strides, self.context.guess);
-        fused.drop_unused(&lanes);
-        fused
-    }
-
-    /// Whether an item neither reads VGPRs nor may stop the wave.
-    fn leaves_vgprs(&self, item: Item) -> bool {
-        match item {
-            Item::Scalar(value) => {
-                let node = self.node(value);
-                let pure = node.shape == Shape::Uniform && !node.is_effect() && node.op != Op::ReadLane;
-                pure || matches!(node.op, Op::SetSgpr | Op::SetScc)
-            }
-            Item::Segment(_) => false,
-        }
+        (fused, self.strides)
     }
 
     /// The slots that what comes after the part reads.

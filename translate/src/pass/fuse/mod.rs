@@ -21,6 +21,7 @@
 
 pub mod address;
 mod builder;
+pub mod induction;
 mod strided;
 
 use super::exec::Exec;
@@ -29,11 +30,12 @@ use super::segment::{Item, Plan};
 use super::strides::claims::Claim;
 use super::strides::{Guess, Stride};
 use crate::access::{LaneMove, Origin};
-use crate::lane::{Block, Fenv, Node, Op, Table, Value};
+use crate::lane::{Block, Fenv, Node, Op, Shape, Table, Term, Value};
 use address::Address;
 use builder::Builder;
 use gcnjit_rt::Mode;
 use gcnjit_rt::wave::reg;
+use induction::Induction;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::ops::Range;
 
@@ -71,6 +73,8 @@ pub struct Fused {
     pub reach: usize,
     /// Scalar registers that a superblock's items write and its accesses read: they have to be written before it begins.
     pub written_first: RegisterSet,
+    /// If its block is a loop of it: what it does in a turn that knows how registers count.
+    pub induction: Option<Box<Induction>>,
 }
 
 impl Fused {
@@ -162,6 +166,11 @@ pub fn parts(
         let part = begins(&plan.items[start]).then(|| context.longest_from(start)).flatten();
         start = part.as_ref().map_or(start + 1, |part| part.items.end);
         parts.extend(part.map(|part| part.finish(exit)));
+    }
+    if let [part] = parts.as_mut_slice()
+        && context.is_loop_of(part)
+    {
+        part.induction = context.longest_from(part.items.start).and_then(|again| again.finish_turn(exit)).map(Box::new);
     }
     parts
 }
@@ -269,6 +278,30 @@ impl<'a> Context<'a> {
             node.op == Op::Vgpr && node.imm & 0xff == set.imm && self.written_by.get(base) == last.copied()
         };
         (select.op == Op::Select && is_own()).then_some(mask)
+    }
+
+    /// Whether the block does nothing to lanes but a part, which counts addresses, and goes back to itself.
+    fn is_loop_of(&self, part: &Fused) -> bool {
+        let Term::Branch(_, yes, no) = self.block.term else { return false };
+        let others = self.items[..part.items.start].iter().chain(&self.items[part.items.end..]);
+        let writes_exec = |node: &Node| node.op == Op::SetSgpr && node.imm as usize & !1 == reg::EXEC;
+        self.scope == Scope::Block
+            && [yes, no].contains(&self.block.pc)
+            && part.accesses.iter().any(|access| access.counting.is_some())
+            && others.into_iter().all(|item| self.leaves_vgprs(*item))
+            && !self.block.nodes.iter().any(writes_exec)
+    }
+
+    /// Whether an item neither reads VGPRs nor may stop the wave.
+    fn leaves_vgprs(&self, item: Item) -> bool {
+        match item {
+            Item::Scalar(value) => {
+                let node = self.block.node(value);
+                let pure = node.shape == Shape::Uniform && !node.is_effect() && node.op != Op::ReadLane;
+                pure || matches!(node.op, Op::SetSgpr | Op::SetScc)
+            }
+            Item::Segment(_) => false,
+        }
     }
 
     /// The longest part that begins with an item, if it is worth it.

@@ -41,11 +41,11 @@ impl Fused {
             self.stages.iter_mut().zip(assumed).for_each(|(stage, assumed)| stage.assumed = assumed);
             return all;
         }
-        self.list_ends(&ends, &guards);
+        self.list_ends(&ends, &guards, &guards);
         lanes
     }
 
-    fn find_strides(&mut self, registers: &HashMap<Value, Stride>, guess: &Guess) {
+    pub(super) fn find_strides(&mut self, registers: &HashMap<Value, Stride>, guess: &Guess) {
         let mut strides: Vec<Stride> = Vec::with_capacity(self.block.nodes.len());
         for (i, node) in self.block.nodes.iter().enumerate() {
             let value = Value(i as u32);
@@ -61,7 +61,7 @@ impl Fused {
     }
 
     /// How the addresses of an access count, if its code can use that.
-    fn counting(&self, access: &FusedAccess) -> Option<Counting> {
+    pub(super) fn counting(&self, access: &FusedAccess) -> Option<Counting> {
         let is_uniform = |value: &Value| self.block.node(*value).shape == Shape::Uniform;
         if access.address.iter().all(is_uniform) {
             return None;
@@ -88,17 +88,17 @@ impl Fused {
     }
 
     /// Whether a value is not loaded, and has a stride.
-    fn counts(&self, value: Value) -> bool {
+    pub(super) fn counts(&self, value: Value) -> bool {
         let is_loaded = |value: &Value| self.node(*value).op == Op::Loaded;
         let has_stride = self.strides[value.index()].is_some() && self.node(value).shape == Shape::Lane;
         has_stride && !self.with_arguments(vec![value]).iter().any(is_loaded)
     }
 
-    /// What is computed at the ends of chunks.
-    fn ends(&self, guards: &[Value]) -> HashSet<Value> {
+    /// What is computed at the ends of chunks: addresses, others, and what they are made of.
+    pub(super) fn ends(&self, others: &[Value]) -> HashSet<Value> {
         let counting = self.accesses.iter().filter_map(|access| access.counting.as_ref());
         let of_addresses = counting.flat_map(|counting| counting.address.values());
-        let mut ends = self.with_arguments(of_addresses.chain(guards.iter().copied()).collect());
+        let mut ends = self.with_arguments(of_addresses.chain(others.iter().copied()).collect());
         ends.retain(|value| self.node(*value).shape == Shape::Lane);
         ends
     }
@@ -121,10 +121,10 @@ impl Fused {
     }
 
     /// Addresses are checked as early as they can be: before the part's first access, but for those that come of scalars
-    /// that it loads.
-    fn list_ends(&mut self, ends: &HashSet<Value>, guards: &[Value]) {
+    /// that it loads. Others, and what they are made of, are found before it. Guards have to be true.
+    pub(super) fn list_ends(&mut self, ends: &HashSet<Value>, others: &[Value], guards: &[Value]) {
         let mut values = vec![Vec::new(); self.stages.len()];
-        values[0].extend(self.with_arguments(guards.to_vec()).into_iter().filter(|value| ends.contains(value)));
+        values[0].extend(self.with_arguments(others.to_vec()).into_iter().filter(|value| ends.contains(value)));
         values[0].sort_unstable();
         let mut listed: HashSet<Value> = values[0].iter().copied().collect();
         for i in 0..self.stages.len() {

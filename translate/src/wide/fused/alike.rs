@@ -115,7 +115,7 @@ pub(super) fn emit(asm: &mut Asm, fused: &Fused, unit: &Unit<'_>, alike: Alike) 
     asm.mov_imm(Gpr::Rax, 1);
     asm.ret();
     layout.cover(&own);
-    Entry { offset, layout, versions: 1 }
+    Entry { offset, layout, versions: 1, settle: None }
 }
 
 impl Part<'_> {

@@ -16,7 +16,7 @@ use crate::pass::fuse::address::{Address, Term, Upper};
 use crate::pass::strides::{Signed, Stride};
 use crate::wide::access::OR_DIFFERENT;
 use crate::wide::access::spread::GREATER;
-use crate::wide::asm::{K, MaskOp, Mem, Rm, ShiftBy, When, Zmm, op};
+use crate::wide::asm::{Asm, K, MaskOp, Mem, Rm, ShiftBy, When, Zmm, op};
 use crate::wide::registers::row;
 use crate::wide::schedule::Event;
 use crate::x64::Alu;
@@ -43,6 +43,12 @@ fn id(register: usize, stride: i32) -> Option<u8> {
         _ => return None,
     };
     (register < 3).then_some(count)
+}
+
+/// The numbers of a chunk's lanes times a stride.
+pub(super) fn counting(asm: &mut Asm, stride: i32) -> Mem {
+    let counting: Vec<u8> = (0..16).flat_map(|lane| (lane * stride).to_le_bytes()).collect();
+    asm.constant(&counting)
 }
 
 /// Sixteen dwords: some, then zeros.
@@ -80,8 +86,25 @@ impl<'a> Part<'a> {
         }
     }
 
+    /// Where the ends of a VGPR are, if a turn of a loop finds them.
+    fn kept_slot(&self, register: usize) -> Option<i32> {
+        let (slots, is_known) = self.kept?;
+        slots.get(&(register as u64)).copied().filter(|_| is_known)
+    }
+
+    /// Keeps a VGPR's ends for the next turn.
+    pub(super) fn keep(&mut self, register: u64, value: Value) {
+        let ((slots, _), ends) = (self.kept.expect("it is a turn of a loop"), self.chunk.r.vector(value, 0));
+        self.asm().store(Mem::At(SCALARS, slots[&register]), ends);
+    }
+
     /// A VGPR: its lanes have to count.
     fn register(&mut self, value: Value, register: usize) {
+        if let Some(slot) = self.kept_slot(register) {
+            let ends = self.chunk.r.fresh();
+            self.asm().v1(op::VMOVDQA32, ends, Rm::Mem(Mem::At(SCALARS, slot)));
+            return self.chunk.r.define(value, 0, ends);
+        }
         let stride = self.stride(value).expect("it is part of an address that counts");
         let firsts = self.fresh_in_chunks();
         let is_known = self.is_begun() && id(register, stride).is_some();
@@ -180,10 +203,8 @@ impl<'a> Part<'a> {
         self.chunk.r.release_mask(active);
     }
 
-    /// Lanes' numbers times a stride.
     fn counting(&mut self, stride: i32) -> Mem {
-        let counting: Vec<u8> = (0..16).flat_map(|lane| (lane * stride).to_le_bytes()).collect();
-        self.asm().constant(&counting)
+        counting(self.asm(), stride)
     }
 
     /// In a part for any EXEC, chunks without active lanes are where one with some is. Dwords 0 to 3 are those of chunks.

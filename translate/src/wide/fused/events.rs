@@ -3,6 +3,7 @@
 use super::{COUNT, ENDS};
 use crate::lane::{Op, Shape, Value};
 use crate::pass::fuse::address::Address;
+use crate::pass::fuse::induction::Induction;
 use crate::pass::fuse::{Counting, Fused, Stage};
 use crate::pass::strides::claims::Claim;
 use crate::wide::schedule::{Event, Schedule, Use};
@@ -29,6 +30,8 @@ pub(super) enum PartEvent<'f> {
     Access(usize),
     /// Stores what an access has been checked for, for all chunks.
     Store(usize),
+    /// Keeps a register at the ends of chunks for the next turn.
+    Keep(u64, Value),
 }
 
 impl From<Event> for PartEvent<'_> {
@@ -40,38 +43,30 @@ impl From<Event> for PartEvent<'_> {
 /// Lists what happens in the first `count` chunks: values by chunk, accesses for all of them at once; in the end what had to
 /// wait. The trees are those of [`tiles`].
 pub(super) fn schedule(fused: &Fused, count: i32, tiles: Rc<Tiles>) -> Schedule<PartEvent<'_>> {
-    let mut list = List { fused, count, events: Vec::new(), uses: Vec::new() };
-    let early = list.early();
-    early.iter().for_each(|value| list.in_each_chunk(Event::Load(*value), &[]));
-    for stage in &fused.stages {
-        list.values(stage, &tiles);
-        list.ends(stage);
-        if let Some(access) = stage.access {
-            list.access(access);
-        }
+    List::whole(fused, count, &tiles).schedule(tiles)
+}
+
+/// Lists what is done for a loop of a part before its first turn, which is to find registers at the ends of chunks, and in
+/// each turn.
+pub(super) fn turns(induction: &Induction, tiles: Rc<Tiles>) -> [Schedule<PartEvent<'_>>; 2] {
+    let Induction { turn, kept } = induction;
+    let mut first = List::new(turn, COUNT);
+    for (register, value) in kept.iter().filter_map(|kept| Some((kept.register, kept.read?))) {
+        first.push(ENDS, PartEvent::Ends(value), &[]);
+        first.push(ENDS, PartEvent::Keep(register, value), &[value]);
     }
-    for chunk in 0..count {
-        for (slot, value) in &fused.keeps {
-            list.push(chunk, Event::Keep(*slot, *value), &[*value]);
-        }
-        for (register, value) in &fused.sets {
-            list.push(chunk, Event::Set(*register, *value), &[*value]);
-        }
-        for (i, (_, value)) in fused.bits.iter().enumerate() {
-            list.push(chunk, Event::Bits(i, *value), &[*value]);
-        }
-        if !fused.bits.is_empty() && count > 1 {
-            list.push(chunk, Event::Turn, &[]);
-        }
+    first.push(ENDS, PartEvent::Proof, &[]);
+    let mut each = List::whole(turn, COUNT, &tiles);
+    for (register, value) in kept.iter().filter_map(|kept| Some((kept.register, kept.written?))) {
+        each.push(ENDS, PartEvent::Keep(register, value), &[value]);
     }
-    Schedule::of(list.events, &list.uses, early, tiles)
+    [first, each].map(|list| list.schedule(tiles.clone()))
 }
 
 /// Lists what is done once for several waves that are run together, and what is then done for each: proving addresses, and
 /// moving lanes.
 pub(super) fn alike(fused: &Fused, tiles: Rc<Tiles>) -> [Schedule<PartEvent<'_>>; 2] {
-    let new = || List { fused, count: COUNT, events: Vec::new(), uses: Vec::new() };
-    let (mut once, mut each) = (new(), new());
+    let [mut once, mut each] = [(); 2].map(|()| List::new(fused, COUNT));
     for stage in &fused.stages {
         once.ends(stage);
         each.values(stage, &tiles);
@@ -79,7 +74,7 @@ pub(super) fn alike(fused: &Fused, tiles: Rc<Tiles>) -> [Schedule<PartEvent<'_>>
             each.access(access);
         }
     }
-    [once, each].map(|list| Schedule::of(list.events, &list.uses, [], tiles.clone()))
+    [once, each].map(|list| list.schedule(tiles.clone()))
 }
 
 /// The trees among the values that are computed in chunks.
@@ -99,9 +94,53 @@ struct List<'a> {
     count: i32,
     events: Vec<(i32, PartEvent<'a>)>,
     uses: Vec<Use>,
+    /// Reads of VGPRs that are made before these are written.
+    early: Vec<Value>,
 }
 
 impl<'a> List<'a> {
+    fn new(fused: &'a Fused, count: i32) -> List<'a> {
+        List { fused, count, events: Vec::new(), uses: Vec::new(), early: Vec::new() }
+    }
+
+    /// All that a part does.
+    fn whole(fused: &'a Fused, count: i32, tiles: &Tiles) -> List<'a> {
+        let mut list = List::new(fused, count);
+        list.load_early();
+        for stage in &fused.stages {
+            list.values(stage, tiles);
+            list.ends(stage);
+            if let Some(access) = stage.access {
+                list.access(access);
+            }
+        }
+        list.results();
+        list
+    }
+
+    fn schedule(self, tiles: Rc<Tiles>) -> Schedule<PartEvent<'a>> {
+        Schedule::of(self.events, &self.uses, self.early, tiles)
+    }
+
+    /// What has to wait until the end.
+    fn results(&mut self) {
+        let fused = self.fused;
+        for chunk in 0..self.count {
+            for (slot, value) in &fused.keeps {
+                self.push(chunk, Event::Keep(*slot, *value), &[*value]);
+            }
+            for (register, value) in &fused.sets {
+                self.push(chunk, Event::Set(*register, *value), &[*value]);
+            }
+            for (i, (_, value)) in fused.bits.iter().enumerate() {
+                self.push(chunk, Event::Bits(i, *value), &[*value]);
+            }
+            if !fused.bits.is_empty() && self.count > 1 {
+                self.push(chunk, Event::Turn, &[]);
+            }
+        }
+    }
+
     /// The next event uses these.
     fn uses(&mut self, chunk: i32, values: impl IntoIterator<Item = Value>) {
         for value in values {
@@ -146,7 +185,7 @@ impl<'a> List<'a> {
                 self.push(ENDS, PartEvent::Check(*access, address), &[]);
             }
         }
-        if !stage.checks.is_empty() {
+        if !stage.checks.is_empty() || !stage.ends.is_empty() {
             self.push(ENDS, PartEvent::Proof, &[]);
         }
     }
@@ -173,8 +212,8 @@ impl<'a> List<'a> {
         }
     }
 
-    /// Old values of VGPRs that are to be written to others while their own are written: they are read first.
-    fn early(&self) -> Vec<Value> {
+    /// Reads old values of VGPRs that are to be written to others while their own are written.
+    fn load_early(&mut self) {
         let written: HashSet<u64> = self.fused.sets.iter().map(|(register, _)| *register).collect();
         let node = |value: Value| self.fused.block.node(value);
         let roots = self.fused.sets.iter().map(|(_, value)| *value).chain(self.fused.keeps.iter().map(|keep| keep.1));
@@ -182,6 +221,7 @@ impl<'a> List<'a> {
         let mut early: Vec<Value> = roots.filter(|value| old(value) && written.contains(&node(*value).imm)).collect();
         early.sort_unstable();
         early.dedup();
-        early
+        early.iter().for_each(|value| self.in_each_chunk(Event::Load(*value), &[]));
+        self.early = early;
     }
 }

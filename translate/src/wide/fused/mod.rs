@@ -14,6 +14,7 @@ mod alike;
 mod ends;
 mod events;
 mod general;
+mod induction;
 mod lanes;
 mod quads;
 mod rows;
@@ -43,6 +44,7 @@ use events::PartEvent;
 use gcnjit_rt::Wave;
 use gcnjit_rt::wave::reg;
 use general::General;
+use induction::{Slots, Turns};
 use lanes::Lanes;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::cell::LazyCell;
@@ -93,9 +95,13 @@ pub fn emit(asm: &mut Asm, block: &Block, plan: &Plan, fused: &Fused, unit: &Uni
         general::add_scalars(&mut layout, block, plan, fused);
         General::emit_segments(asm, block, plan, fused, &mut layout)
     });
+    let mut turns = fused.induction.as_ref().map(|induction| Turns::begin(asm, induction, &layout));
     let mut own = layout_of_values(fused, &layout);
     let offset = asm.function();
     asm.mov(SCALARS, Gpr::Rsi);
+    if let Some(turns) = &mut turns {
+        turns.emit(asm, unit, general.as_ref(), &layout);
+    }
     let mut version = |asm: &mut Asm, schedule: &Schedule<PartEvent<'_>>, partial, count| {
         let demand = Demand { block: &fused.block, plan: &fused.plan, rank: 0 };
         let registers = Registers::new(asm, demand, None, &schedule.lives, &mut own, Work::Chunk(0));
@@ -132,7 +138,9 @@ pub fn emit(asm: &mut Asm, block: &Block, plan: &Plan, fused: &Fused, unit: &Uni
         }
     }
     layout.cover(&own);
-    Entry { offset, layout, versions }
+    turns.iter().for_each(|turns| layout.cover(&turns.own));
+    let versions = versions + turns.iter().len();
+    Entry { offset, layout, versions, settle: turns.map(|turns| turns.settle) }
 }
 
 /// For how many chunks there is code for any EXEC, from the first one on: for one, those that waves have lanes in, and
@@ -158,12 +166,18 @@ fn are_others(asm: &mut Asm, count: i32) -> Vec<Jump> {
 /// The frame of a part: what it reads, whichever way it goes, and room for its bits.
 fn layout(fused: &Fused) -> Layout {
     let mut layout = Layout::new(fused.bits.len());
+    let turn = fused.induction.as_ref().map(|induction| &induction.turn);
+    [fused].into_iter().chain(turn).for_each(|fused| add_scalars(&mut layout, fused));
+    layout
+}
+
+/// Gives places to the scalars that a part reads.
+fn add_scalars(layout: &mut Layout, fused: &Fused) {
     let node = |value: &Value| fused.block.node(*value);
     let spread = fused.block.nodes.iter().filter(|node| node.op == Op::Spread);
     let masks: HashSet<Value> = spread.map(|node| node.args[0]).collect();
     let stored = fused.uniforms.iter().filter(|(here, _)| node(here).op != Op::Const || masks.contains(here));
     stored.for_each(|(_, guest)| layout.add_scalar(*guest));
-    layout
 }
 
 /// The same for the part's own values, and what it loads to scalars.
@@ -216,6 +230,8 @@ pub(super) struct Part<'a> {
     floats_in: Option<i32>,
     /// If it is for waves that are run together.
     alike: Option<Lots>,
+    /// If it is of a loop: where registers are kept, and whether they are known.
+    kept: Option<(&'a Slots, bool)>,
 }
 
 impl<'a> Part<'a> {
@@ -238,6 +254,7 @@ impl<'a> Part<'a> {
             is_ahead,
             floats_in: None,
             alike: None,
+            kept: None,
         }
     }
 
@@ -309,6 +326,7 @@ impl<'a> Part<'a> {
             PartEvent::Proof => self.fail_if_wrong(),
             PartEvent::Access(number) => self.access(number),
             PartEvent::Store(number) => self.store(number),
+            PartEvent::Keep(register, value) => self.keep(register, value),
             PartEvent::Chunk(Event::Set(register, value)) if self.partial => self.set_active(register, value),
             PartEvent::Chunk(Event::Bits(index, value)) if self.partial => self.bits_active(index, value),
             PartEvent::Chunk(event) => {
