@@ -31,6 +31,10 @@ pub(crate) enum Precaution {
     ScalarsApart,
     /// SGPRs that are loaded for several waves at once are from another allocation than what these store.
     WavesApart,
+    /// Registers that a loop keeps count when it begins.
+    Induction,
+    /// They are written when it ends.
+    Settled,
 }
 
 #[cfg(not(feature = "defects"))]

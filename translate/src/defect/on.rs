@@ -116,6 +116,8 @@ defects! {
     LoadsEarly "loads are done before stores to the same memory";
     ScalarsEarly "SGPRs are loaded before stores to the same memory";
     ScalarsShared "SGPRs are loaded once for several waves that store to the same memory";
+    InductionUnproven "registers that a loop keeps are not looked at when it begins";
+    KeptUnwritten "registers that a loop keeps are not written when it ends";
 }
 
 impl Defect {
@@ -130,6 +132,8 @@ impl Defect {
             Defect::LoadsEarly => Some(Precaution::LoadsApart),
             Defect::ScalarsEarly => Some(Precaution::ScalarsApart),
             Defect::ScalarsShared => Some(Precaution::WavesApart),
+            Defect::InductionUnproven => Some(Precaution::Induction),
+            Defect::KeptUnwritten => Some(Precaution::Settled),
             _ => None,
         }
     }

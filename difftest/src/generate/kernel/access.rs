@@ -2,7 +2,7 @@
 
 use super::{Kernel, NUMBER, items};
 use crate::case::{READ_ONLY, Space};
-use gcnjit_isa::Gen;
+use gcnjit_isa::{Gen, Sopp};
 
 /// The memories that arguments point to, and the SGPRs that do.
 pub(super) const POINTERS: [(u8, Space); 3] = [(0, Space::A), (2, Space::B), (4, Space::C)];
@@ -148,6 +148,11 @@ impl Kernel<'_> {
 
     fn access(&mut self, store: bool) {
         let place = self.place_in_memory(store);
+        self.move_element(&place, store);
+    }
+
+    /// Moves the element of a place that a lane wants.
+    fn move_element(&mut self, place: &Place, store: bool) {
         let form = self.form();
         let (kind, name) = if store { ("store", place.width.names[1]) } else { ("load", place.width.names[0]) };
         let data = self.data(u64::from(place.width.dwords()) - 1);
@@ -164,10 +169,10 @@ impl Kernel<'_> {
         };
         let inside = if matches!(form, Form::Flat) { 0 } else { place.offset };
         match form {
-            Form::Flat | Form::Global => self.whole_address(&place, place.offset - inside),
-            Form::GlobalBase | Form::Buffer => self.scale(&place, 0),
+            Form::Flat | Form::Global => self.whole_address(place, place.offset - inside),
+            Form::GlobalBase | Form::Buffer => self.scale(place, 0),
             Form::BufferAddr64 => {
-                self.scale(&place, 0);
+                self.scale(place, 0);
                 self.emit(&format!("v_mov_b32_e32 v{}, 0", ADDRESS + 1));
             }
         }
@@ -196,15 +201,17 @@ impl Kernel<'_> {
         self.random().pick(forms)
     }
 
+    fn width(&mut self) -> Width {
+        let width = self.random().pick(&WIDTHS);
+        if width.bytes == 12 && self.generation() == Gen::Gfx6 { WIDTHS[0] } else { width }
+    }
+
     /// Where an access goes; what is beyond the memory for some work-items is not, but for now and then.
     fn place_in_memory(&mut self, store: bool) -> Place {
         let any = [POINTERS[0], POINTERS[0], POINTERS[0], POINTERS[1], POINTERS[2]];
         let (pointer, space) = if self.even { POINTERS[0] } else { self.random().pick(&any) };
-        let mut width = self.random().pick(&WIDTHS);
+        let mut width = self.width();
         if self.even && width.bytes > 4 {
-            width = WIDTHS[0];
-        }
-        if width.bytes == 12 && self.generation() == Gen::Gfx6 {
             width = WIDTHS[0];
         }
         let read_only = if store || space != Space::C { 0 } else { READ_ONLY };
@@ -223,6 +230,85 @@ impl Kernel<'_> {
             self.lead_astray();
         }
         Place { base: self.base(pointer), offset, width }
+    }
+
+    /// A few turns, or some, each so many elements further on in memory. What counts them is an index that the address is
+    /// computed from, or the address itself; others may look at that, in the loop or behind it.
+    pub(super) fn stream(&mut self) {
+        let turns = self.random().pick(&[1, 2, 3, 5, 9, 20]);
+        let step = self.random().pick(&[1, 1, 1, 2, 16, 64]);
+        let (place, store) = (self.place_of_stream(turns * step), self.random().once_in(6));
+        let is_pointer = self.generation() > Gen::Gfx6 && self.random().once_in(3);
+        if is_pointer {
+            self.whole_address(&place, place.offset);
+        }
+        self.emit(&format!("s_movk_i32 s58, {turns}"));
+        let again = self.generator.label();
+        self.place(again);
+        let counter = if is_pointer { ADDRESS } else { ELEMENT };
+        if self.random().once_in(3) {
+            self.look_at(counter);
+        }
+        if is_pointer {
+            self.follow(&place, store, step * place.width.bytes);
+        } else {
+            self.move_element(&place, store);
+            self.arithmetic();
+            self.add(ELEMENT, &format!("{step}"), ELEMENT);
+        }
+        if self.random().once_in(3) {
+            self.load();
+        }
+        self.emit("s_sub_u32 s58, s58, 1");
+        self.emit("s_cmp_lg_u32 s58, 0");
+        self.branch(Sopp::s_cbranch_scc1, again);
+        if self.random().once_in(2) {
+            self.look_at(counter);
+        }
+    }
+
+    /// Where a loop goes that moves on by so many elements in all: mostly it stays in memory.
+    fn place_of_stream(&mut self, far: u32) -> Place {
+        let (pointer, space) = self.random().pick(&[POINTERS[0], POINTERS[0], POINTERS[1]]);
+        let width = self.width();
+        let offset = width.bytes.min(4) * self.random().pick(&[0, 0, 4]);
+        let last = ((space.size() as u32 - offset) / width.bytes).saturating_sub(1 + far);
+        if last >= items(&self.grid) || self.random().once_in(12) {
+            self.emit(&format!("v_mov_b32_e32 v{ELEMENT}, v{NUMBER}"));
+        } else {
+            self.emit(&format!("v_min_u32_e32 v{ELEMENT}, {last:#x}, v{NUMBER}"));
+        }
+        Place { base: self.base(pointer), offset, width }
+    }
+
+    /// Moves what an address leads to, and moves that on.
+    fn follow(&mut self, place: &Place, store: bool, bytes: u32) {
+        let data = self.data(u64::from(place.width.dwords()) - 1);
+        let last = data + u64::from(place.width.dwords()) - 1;
+        let data = if last == data { format!("v{data}") } else { format!("v[{data}:{last}]") };
+        let (family, rest) = if self.generation() == Gen::Gfx9 { ("global", ", off") } else { ("flat", "") };
+        let address = format!("v[{ADDRESS}:{}]", ADDRESS + 1);
+        self.emit(&match store {
+            true => format!("{family}_store_{} {address}, {data}{rest}", place.width.names[1]),
+            false => format!("{family}_load_{} {data}, {address}{rest}", place.width.names[0]),
+        });
+        self.arithmetic();
+        self.add_with_carry(ADDRESS, &format!("{bytes:#x}"), ADDRESS);
+        self.add_carry(ADDRESS + 1, "0", ADDRESS + 1);
+    }
+
+    /// Makes data of a number or an address.
+    fn look_at(&mut self, register: u8) {
+        let (to, other) = (self.data(0), self.data(0));
+        let text = match self.random().below(6) {
+            0 => format!("v_mov_b32_e32 v{to}, v{register}"),
+            1 => format!("v_lshrrev_b32_e32 v{to}, 4, v{register}"),
+            2 => format!("v_cvt_f32_u32_e32 v{to}, v{register}"),
+            3 => format!("v_xor_b32_e32 v{to}, v{register}, v{other}"),
+            4 => format!("v_lshlrev_b32_e32 v{to}, 3, v{register}"),
+            _ => format!("v_ashrrev_i32_e32 v{to}, 31, v{register}"),
+        };
+        self.emit(&text);
     }
 
     /// One lane, or a few, go far away.

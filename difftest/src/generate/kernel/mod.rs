@@ -284,6 +284,9 @@ impl Kernel<'_> {
             if !self.plain && self.random().once_in(3) {
                 self.construct();
             }
+            if !self.plain && self.random().once_in(3) {
+                self.stream();
+            }
             if !self.random().once_in(rarely) {
                 self.store();
             }

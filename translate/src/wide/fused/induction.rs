@@ -10,6 +10,7 @@ use super::events::PartEvent;
 use super::general::General;
 use super::{CHUNK, COUNT, Part, SCALARS, SITE, Unit, WAVE, counter, events, layout_of_values, load_sites};
 use crate::access::Site;
+use crate::defect::{Precaution, forgets};
 use crate::pass::demand::Demand;
 use crate::pass::fuse::induction::{Induction, Kept};
 use crate::wide::Layout;
@@ -40,7 +41,7 @@ impl<'a> Turns<'a> {
         let mut own = layout_of_values(&induction.turn, frame);
         let slots: Slots = induction.kept.iter().map(|kept| (kept.register, own.room(CHUNK))).collect();
         let settle = asm.function();
-        for kept in induction.kept.iter().filter(|kept| kept.is_stale) {
+        for kept in induction.kept.iter().filter(|kept| kept.is_stale && !forgets(Precaution::Settled)) {
             write(asm, kept, slots[&kept.register]);
         }
         asm.clear64(Gpr::Rsi, Layout::KEPT);
@@ -99,7 +100,10 @@ impl<'a> Turns<'a> {
         part.wrong = Some(part.zero());
         for (chunk, event) in schedule.events() {
             part.chunk.r.begin(chunk);
-            part.event(event);
+            match event {
+                PartEvent::Proof if !is_known && forgets(Precaution::Induction) => {}
+                _ => part.event(event),
+            }
             part.chunk.r.next();
         }
         if is_known {
