@@ -27,6 +27,7 @@ pub fn json(stats: &JitStats) -> Value {
         "compacted": stats.compacted,
         "superblocks": stats.superblocks,
         "superblocks_together": stats.together,
+        "induction_loops": stats.inductions,
         "baseline": stats.baseline,
         "blocks": stats.blocks,
         "instructions": stats.instructions,

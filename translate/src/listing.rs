@@ -4,6 +4,7 @@
 use crate::jit::{self, Unit};
 use crate::lane::{Block, Op, Value};
 use crate::lower::{Planned, Shaping, Waves};
+use crate::pass::fuse::induction::Induction;
 use crate::pass::segment::{Plan, Step};
 use crate::pass::strides::Start;
 use crate::{Machine, Program, Stages, cfg, plan};
@@ -90,6 +91,15 @@ impl Page<'_> {
         let _ = writeln!(self.text, "{line}");
     }
 
+    /// The registers that a loop knows from turn to turn.
+    fn induction(&mut self, induction: &Induction) {
+        let names = |is_stale: bool| {
+            let kept = induction.kept.iter().filter(move |kept| kept.is_stale || !is_stale);
+            kept.map(|kept| format!("v{} ", kept.register)).collect::<String>()
+        };
+        self.line(format_args!("  from turn to turn it knows {}and does not write {}", names(false), names(true)));
+    }
+
     /// A block: its steps, then its nodes with the step each is in.
     fn lane(&mut self, planned: &Planned) {
         let Planned { block, plan, parts, .. } = planned;
@@ -108,6 +118,7 @@ impl Page<'_> {
             let (first, values) =
                 (self.program.name(part.pc), part.stages.iter().map(|stage| stage.values.len()).sum::<usize>());
             self.line(format_args!("  fused from {first}: {values} values, accesses {}", accesses.join(" ")));
+            part.induction.iter().for_each(|induction| self.induction(induction));
         }
         let places: Vec<u64> = self.instructions.range(block.pc..block.end).map(|(pc, _)| *pc).collect();
         let mut values = (0..block.nodes.len() as u32).map(Value).peekable();

@@ -64,6 +64,8 @@ pub struct JitStats {
     pub superblocks: usize,
     /// Those with one for several waves.
     pub together: usize,
+    /// Loops in them that keep registers from turn to turn.
+    pub inductions: usize,
     /// Those whose function the baseline compiler has made.
     pub baseline: usize,
     /// Guest blocks in them.
@@ -95,6 +97,8 @@ impl JitStats {
         let plain = unit.blocks.iter().filter(|planned| planned.superblock.is_none());
         self.superblocks += usize::from(unit.blocks.iter().any(|planned| planned.superblock.is_some()));
         self.together += usize::from(unit.team.is_some());
+        let parts = unit.blocks.iter().flat_map(|planned| &planned.parts);
+        self.inductions += parts.filter(|part| part.induction.is_some()).count();
         self.blocks += plain.clone().count();
         self.instructions += plain.map(|planned| planned.block.instructions as usize).sum::<usize>();
         self.translated_bytes += unit.code_bytes();

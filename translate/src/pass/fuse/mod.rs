@@ -280,14 +280,13 @@ impl<'a> Context<'a> {
         (select.op == Op::Select && is_own()).then_some(mask)
     }
 
-    /// Whether the block does nothing to lanes but a part, which counts addresses, and goes back to itself.
+    /// Whether the block does nothing to lanes but a part, and goes back to itself.
     fn is_loop_of(&self, part: &Fused) -> bool {
         let Term::Branch(_, yes, no) = self.block.term else { return false };
         let others = self.items[..part.items.start].iter().chain(&self.items[part.items.end..]);
         let writes_exec = |node: &Node| node.op == Op::SetSgpr && node.imm as usize & !1 == reg::EXEC;
         self.scope == Scope::Block
             && [yes, no].contains(&self.block.pc)
-            && part.accesses.iter().any(|access| access.counting.is_some())
             && others.into_iter().all(|item| self.leaves_vgprs(*item))
             && !self.block.nodes.iter().any(writes_exec)
     }
