@@ -159,6 +159,8 @@ pub fn lower(
     let mut counts = Counts::default();
     for (index, (planned, start)) in blocks.iter().zip(&guest).enumerate() {
         fb.switch_to_block(*start);
+        let settle = wide.filter(|_| !planned.parts.is_empty()).and_then(|wide| wide.settle(index, 0));
+        let own_fault = settle.map(|_| fb.create_block());
         let mut lower = Lower {
             fb,
             block: &planned.block,
@@ -167,7 +169,7 @@ pub fn lower(
             targets: &targets,
             watch: &planned.watch,
             superblock: planned.superblock.as_ref(),
-            settle: wide.filter(|_| !planned.parts.is_empty()).and_then(|wide| wide.settle(index, 0)),
+            settle,
             wave: params[0],
             context: params[1],
             frame,
@@ -186,7 +188,7 @@ pub fn lower(
             fault: match &planned.superblock {
                 Some(Superblock { alike: None, of, .. }) => guest[*of],
                 Some(_) => apart,
-                None => fault,
+                None => own_fault.unwrap_or(fault),
             },
             base,
             place: None,
@@ -301,6 +303,9 @@ impl Lower<'_, '_> {
             self.count_instructions();
         }
         self.term();
+        if self.settle.is_some() {
+            self.settle_and_fault();
+        }
     }
 
     /// A superblock is left out for a while where it has given up several times in a row; and it goes past branches that

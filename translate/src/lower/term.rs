@@ -127,6 +127,14 @@ impl Lower<'_, '_> {
         self.fb.switch_to_block(on);
     }
 
+    /// Where the block goes if something faults while it keeps registers.
+    pub(super) fn settle_and_fault(&mut self) {
+        self.fb.set_cold_block(self.fault);
+        self.fb.switch_to_block(self.fault);
+        self.settle();
+        self.leave_with(Exit::Fault);
+    }
+
     /// If the block is a loop that may keep registers, writes them to the register file.
     fn settle(&mut self) {
         let Some(settle) = self.settle else { return };

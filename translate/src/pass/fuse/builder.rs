@@ -19,8 +19,6 @@ use std::ops::Range;
 
 /// Says of a read of a VGPR that it is in a slot.
 const KEPT: u64 = 1 << 63;
-/// Most accesses of a part.
-const ACCESSES: usize = 12;
 
 impl Scope {
     /// Values times the chunks that code is written out for. Those with a stride mostly belong to addresses, which are
@@ -28,7 +26,15 @@ impl Scope {
     fn values(self) -> usize {
         match self {
             Scope::Block => 56 * 4,
-            Scope::Superblock => 512 * 4,
+            Scope::Loop | Scope::Superblock => 512 * 4,
+        }
+    }
+
+    /// Most accesses of a part.
+    fn accesses(self) -> usize {
+        match self {
+            Scope::Block | Scope::Superblock => 12,
+            Scope::Loop => 32,
         }
     }
 }
@@ -375,7 +381,7 @@ impl<'a> Builder<'a> {
         if !access.loads_whole() {
             return None;
         }
-        if self.accesses.len() == ACCESSES || !self.reads(from) {
+        if self.accesses.len() == self.context.scope.accesses() || !self.reads(from) {
             return None;
         }
         let apart_from = if access.store { Vec::new() } else { self.stores_before(from)? };
@@ -424,7 +430,7 @@ impl<'a> Builder<'a> {
             _ => RegisterSet::default(),
         };
         let written = registers.in_both(self.scalars);
-        if self.context.scope == Scope::Block {
+        if self.context.scope != Scope::Superblock {
             return written == RegisterSet::default();
         }
         self.read = self.read.and(registers);

@@ -141,6 +141,8 @@ pub struct Counting {
 pub enum Scope {
     /// A block. Where a part would be too much, there are several.
     Block,
+    /// A block that goes back to itself, if it is one part ([`induction`]), which may be larger.
+    Loop,
     /// A superblock. It is one part, or there is none: that one may be larger, and do loads before stores that they come
     /// after, where these are to other allocations.
     Superblock,
@@ -156,23 +158,16 @@ pub fn parts(
     exec: &Exec,
     scope: Scope,
 ) -> Vec<Fused> {
-    let context = Context::new(block, plan, mode, guess, exec, scope);
-    // A scalar item at the start is as well done before the part, and behind the last access nothing begins one.
-    let begins = |item: &Item| matches!(item, Item::Segment(_)) || context.is_access(item);
-    let end = plan.items.iter().rposition(|item| context.is_access(item)).map_or(0, |last| last + 1);
-    let mut parts = Vec::new();
-    let mut start = 0;
-    while start < end {
-        let part = begins(&plan.items[start]).then(|| context.longest_from(start)).flatten();
-        start = part.as_ref().map_or(start + 1, |part| part.items.end);
-        parts.extend(part.map(|part| part.finish(exit)));
+    let mut context = Context::new(block, plan, mode, guess, exec, scope);
+    let goes_back = matches!(block.term, Term::Branch(_, yes, no) if [yes, no].contains(&block.pc));
+    if scope == Scope::Block && goes_back {
+        context.scope = Scope::Loop;
+        if let Some(part) = context.whole_loop(exit) {
+            return vec![part];
+        }
+        context.scope = scope;
     }
-    if let [part] = parts.as_mut_slice()
-        && context.is_loop_of(part)
-    {
-        part.induction = context.longest_from(part.items.start).and_then(|again| again.finish_turn(exit)).map(Box::new);
-    }
-    parts
+    context.parts(exit)
 }
 
 /// What is the same for all parts of a block.
@@ -280,15 +275,43 @@ impl<'a> Context<'a> {
         (select.op == Op::Select && is_own()).then_some(mask)
     }
 
-    /// Whether the block does nothing to lanes but a part, and goes back to itself.
-    fn is_loop_of(&self, part: &Fused) -> bool {
-        let Term::Branch(_, yes, no) = self.block.term else { return false };
-        let others = self.items[..part.items.start].iter().chain(&self.items[part.items.end..]);
+    /// Finds the parts, one after the other.
+    fn parts(&self, exit: RegisterSet) -> Vec<Fused> {
+        // A scalar item at the start is as well done before the part, and behind the last access nothing begins one.
+        let begins = |item: &Item| matches!(item, Item::Segment(_)) || self.is_access(item);
+        let end = self.items.iter().rposition(|item| self.is_access(item)).map_or(0, |last| last + 1);
+        let mut parts = Vec::new();
+        let mut start = 0;
+        while start < end {
+            let part = begins(&self.items[start]).then(|| self.longest_from(start)).flatten();
+            start = part.as_ref().map_or(start + 1, |part| part.items.end);
+            parts.extend(part.map(|part| part.finish(exit)));
+        }
+        parts
+    }
+
+    /// The part of a block that goes back to itself, if it does all that is done to lanes there, and something counts.
+    fn whole_loop(&self, exit: RegisterSet) -> Option<Fused> {
         let writes_exec = |node: &Node| node.op == Op::SetSgpr && node.imm as usize & !1 == reg::EXEC;
-        self.scope == Scope::Block
-            && [yes, no].contains(&self.block.pc)
-            && others.into_iter().all(|item| self.leaves_vgprs(*item))
-            && !self.block.nodes.iter().any(writes_exec)
+        let first = self.items.iter().position(|item| !self.leaves_lanes(*item))?;
+        let part = self.longest_from(first)?;
+        let is_whole = self.items[part.items.end..].iter().all(|item| self.leaves_lanes(*item));
+        if !is_whole || self.block.nodes.iter().any(writes_exec) {
+            return None;
+        }
+        let induction = self.longest_from(first)?.finish_turn(exit)?;
+        Some(Fused { induction: Some(Box::new(induction)), ..part.finish(exit) })
+    }
+
+    /// Whether an item has nothing to do with lanes, be it that it stops the wave: then these are written before.
+    fn leaves_lanes(&self, item: Item) -> bool {
+        let loads_scalars = || {
+            let Item::Scalar(value) = item else { return false };
+            let node = self.block.node(value);
+            let access = (node.op == Op::Access).then(|| &self.block.accesses[node.imm as usize]);
+            access.is_some_and(|access| access.scalar_load().is_some() && access.writes_sgprs().end <= reg::EXEC)
+        };
+        self.leaves_vgprs(item) || loads_scalars()
     }
 
     /// Whether an item neither reads VGPRs nor may stop the wave.

@@ -446,6 +446,8 @@ impl<'a> Part<'a> {
 /// How far ahead of what is loaded lines are asked for: some waves. Where the hardware sees few streams, that is 1.1 to 1.3
 /// times as fast; where there are many, or they overlap, asking costs more than it gains.
 const AHEAD: i32 = 1024;
+/// Bytes of a dword.
+const DWORD: i32 = 4;
 /// Most streams of a part that asks.
 pub(super) const STREAMS: usize = 2;
 
@@ -464,8 +466,19 @@ impl Lanes<'_, '_> {
         if stride == 0 {
             return self.broadcast(chunk);
         }
+        if stride == DWORD && self.access.small.is_none() {
+            return self.load_windows(chunk);
+        }
         let (index, places) = (self.first, self.part.counting(stride));
         self.asm().v1(op::VMOVDQA32, index, Rm::Mem(places));
         self.gather(chunk as usize, PLACE, index, 0, None);
+    }
+
+    /// Loads several dwords a lane for lanes that are one apart: each dword of theirs is side by side.
+    fn load_windows(&mut self, chunk: i32) {
+        for k in 0..self.access.dwords {
+            let (to, from) = (self.loaded[k][chunk as usize], Mem::At(PLACE, self.access.place_of(k)));
+            self.asm().v1(op::VMOVDQU32, to, Rm::Mem(from));
+        }
     }
 }
