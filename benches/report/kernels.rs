@@ -8,7 +8,7 @@ use gcnjit::Engine;
 use std::time::{Duration, Instant};
 
 /// How long the fast contestants are measured by turns.
-const PATIENCE: Duration = Duration::from_millis(600);
+const PATIENCE: Duration = Duration::from_millis(1200);
 /// Rounds of it at least.
 const ROUNDS: usize = 5;
 /// How long a contestant's turn is; it ends with a run.
