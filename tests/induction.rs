@@ -1,4 +1,4 @@
-//! Loops that are one part, and know from turn to turn how registers count.
+//! Loops that are one part, and know from iteration to iteration how registers count.
 //!
 //! Each work-item adds up dwords that are so far apart, and stores the sum, with the index and the address that it ended at,
 //! behind them.
@@ -10,11 +10,11 @@ use gcnjit::{Buffer, Device, Engine, Kernel, Module, RawCode, Target};
 use gcnjit_translate::pass::strides::Start;
 use gcnjit_translate::{AtEnd, Machine, translate, wide};
 
-/// Dwords that a work-item goes on by in each turn.
+/// Dwords that a work-item goes on by in each iteration.
 const STEP: usize = 48;
 
 /// The address of the input in s[0:1], of the output in s[4:5], the work-group of `size` work-items in s8.
-fn text(size: usize, turns: usize) -> String {
+fn text(size: usize, iterations: usize) -> String {
     format!(
         "
         s_mul_i32 s9, s8, {size}
@@ -22,8 +22,8 @@ fn text(size: usize, turns: usize) -> String {
         v_mov_b32_e32 v2, v1
         v_mov_b32_e32 v3, 0
         v_mov_b32_e32 v8, s1
-        s_movk_i32 s10, {turns}
-    turn:
+        s_movk_i32 s10, {iterations}
+    again:
         v_lshlrev_b32_e32 v4, 2, v2
         v_add_co_u32_e32 v4, vcc, s0, v4
         v_addc_co_u32_e32 v5, vcc, 0, v8, vcc
@@ -33,7 +33,7 @@ fn text(size: usize, turns: usize) -> String {
         s_waitcnt vmcnt(0)
         v_add_u32_e32 v3, v3, v6
         s_cmp_lg_u32 s10, 0
-        s_cbranch_scc1 turn
+        s_cbranch_scc1 again
         v_subrev_u32_e32 v4, s0, v4
         v_mul_u32_u24_e32 v1, 12, v1
         global_store_dword v1, v3, s[4:5]
@@ -93,35 +93,35 @@ fn the_kernel_has_one() {
     assert_eq!(stale.collect::<Vec<_>>(), wanted, "the index and both halves of the address are written in the end");
 }
 
-/// Slices end in any turn, work-groups have waves with less than 64 work-items, and other turns follow the first launch.
+/// Slices end in any iteration, and some waves have less than 64 work-items.
 #[test]
-fn turns_may_be_interrupted() {
-    for ([groups, size], turns) in [([5, 64], 40), ([3, 192], 7), ([4, 40], 9), ([3, 100], 25), ([2, 64], 1)] {
+fn iterations_may_be_interrupted() {
+    for ([groups, size], iterations) in [([5, 64], 40), ([3, 192], 7), ([4, 40], 9), ([3, 100], 25), ([2, 64], 1)] {
         let items = groups * size;
-        let data: Vec<u32> = (0..(items + turns * STEP) as u32).map(|i| i.wrapping_mul(0x9e37_79b9)).collect();
-        let sum = |i: usize| (0..turns).fold(0_u32, |sum, turn| sum.wrapping_add(data[i + turn * STEP]));
-        let ended = |i: usize| [sum(i), (i + turns * STEP) as u32, 4 * (i + (turns - 1) * STEP) as u32];
+        let data: Vec<u32> = (0..(items + iterations * STEP) as u32).map(|i| i.wrapping_mul(0x9e37_79b9)).collect();
+        let sum = |i: usize| (0..iterations).fold(0_u32, |sum, i_th| sum.wrapping_add(data[i + i_th * STEP]));
+        let ended = |i: usize| [sum(i), (i + iterations * STEP) as u32, 4 * (i + (iterations - 1) * STEP) as u32];
         let want: Vec<u32> = (0..items).flat_map(ended).collect();
         let device = Device::with_threads(1).unwrap();
-        let kernel = kernel(&device, &text(size, turns));
+        let kernel = kernel(&device, &text(size, iterations));
         let (input, output) = (device.buffer_from(&data).unwrap(), device.buffer(3 * items).unwrap());
         for slice in [1, 10, 64, 333, 1 << 20] {
             for engine in [Engine::Interp, Engine::Jit] {
                 let (got, count) = run(&kernel, [&input, &output], [groups, size], engine, slice);
                 let waves = groups * size.div_ceil(64);
-                assert_eq!(count, Ok((waves * (12 + 10 * turns)) as u64), "{groups} of {size}, {engine:?}");
-                assert!(got == want, "{groups} of {size}, {turns} turns, slices of {slice}, {engine:?}");
+                assert_eq!(count, Ok((waves * (12 + 10 * iterations)) as u64), "{groups} of {size}, {engine:?}");
+                assert!(got == want, "{groups} of {size}, {iterations} iterations, slices of {slice}, {engine:?}");
             }
         }
     }
 }
 
-/// Where the input ends in some turn, engines say so of the same one, and have done the same before.
+/// Where the input ends in some iteration, engines say so of the same one, and have done the same before.
 #[test]
-fn turns_that_leave_memory_fault() {
-    let [groups, size, turns] = [4, 64, 30];
+fn iterations_that_leave_memory_fault() {
+    let [groups, size, iterations] = [4, 64, 30];
     let device = Device::with_threads(1).unwrap();
-    let kernel = kernel(&device, &text(size, turns));
+    let kernel = kernel(&device, &text(size, iterations));
     let mut messages = Vec::new();
     for dwords in [64, 300, 1024, 64 + 29 * STEP, 128 + 29 * STEP, 256 + 29 * STEP] {
         let input = device.buffer_from(&vec![7_u32; dwords]).unwrap();

@@ -4,7 +4,7 @@
 use crate::jit::{self, Unit};
 use crate::lane::{Block, Op, Value};
 use crate::lower::{Planned, Shaping, Waves};
-use crate::pass::fuse::induction::Induction;
+use crate::pass::fuse::induction::{Induction, Kept};
 use crate::pass::segment::{Plan, Step};
 use crate::pass::strides::Start;
 use crate::{Machine, Program, Stages, cfg, plan};
@@ -91,13 +91,14 @@ impl Page<'_> {
         let _ = writeln!(self.text, "{line}");
     }
 
-    /// The registers that a loop knows from turn to turn.
+    /// The registers that a loop knows from iteration to iteration.
     fn induction(&mut self, induction: &Induction) {
-        let names = |is_stale: bool| {
-            let kept = induction.kept.iter().filter(move |kept| kept.is_stale || !is_stale);
-            kept.map(|kept| format!("v{} ", kept.register)).collect::<String>()
+        let names = |is_wanted: fn(&Kept) -> bool| {
+            let kept = induction.kept.iter().filter(|kept| is_wanted(kept));
+            kept.map(|kept| format!(" v{}", kept.register)).collect::<String>()
         };
-        self.line(format_args!("  from turn to turn it knows {}and does not write {}", names(false), names(true)));
+        let (all, stale) = (names(|_| true), names(|kept| kept.is_stale));
+        self.line(format_args!("  a loop that knows how these count:{all}; written where it is left:{stale}"));
     }
 
     /// A block: its steps, then its nodes with the step each is in.

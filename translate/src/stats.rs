@@ -64,7 +64,7 @@ pub struct JitStats {
     pub superblocks: usize,
     /// Those with one for several waves.
     pub together: usize,
-    /// Loops in them that keep registers from turn to turn.
+    /// Loops in them that keep registers from iteration to iteration.
     pub inductions: usize,
     /// Those whose function the baseline compiler has made.
     pub baseline: usize,

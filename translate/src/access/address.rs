@@ -23,7 +23,7 @@ pub struct Site {
     misses: u8,
     fused_misses: u8,
     apart: u8,
-    turn_misses: u8,
+    loop_misses: u8,
 }
 
 impl Default for Site {
@@ -37,7 +37,7 @@ impl Default for Site {
             misses: 0,
             fused_misses: 0,
             apart: 0,
-            turn_misses: 0,
+            loop_misses: 0,
         }
     }
 }
@@ -60,8 +60,8 @@ impl Site {
     /// A byte: the same for a fused part that begins with the access.
     pub const FUSED_MISSES: usize = offset_of!(Site, fused_misses);
 
-    /// A byte: the same for the turns of a loop that a part begins with the access is.
-    pub const TURN_MISSES: usize = offset_of!(Site, turn_misses);
+    /// A byte: the same for the iterations of a loop that is a part which begins with the access.
+    pub const LOOP_MISSES: usize = offset_of!(Site, loop_misses);
 
     /// A byte: not 0 if lanes have been apart lately. Then a fused part does not ask whether they are side by side, and
     /// counts on until the byte wraps.

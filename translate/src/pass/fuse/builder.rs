@@ -473,8 +473,8 @@ impl<'a> Builder<'a> {
         fused
     }
 
-    /// The same for a turn of a loop that knows how registers count, if there is one.
-    pub(super) fn finish_turn(self, exit: RegisterSet) -> Option<Induction> {
+    /// The same for an iteration of a loop that knows how registers count, if there is one.
+    pub(super) fn finish_iteration(self, exit: RegisterSet) -> Option<Induction> {
         let guess = self.context.guess;
         let (fused, registers) = self.list(exit);
         Induction::of(fused, &registers, guess)

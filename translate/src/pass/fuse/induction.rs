@@ -1,56 +1,56 @@
-//! Loops that are one part: what is known of registers from one turn to the next.
+//! Loops that are one part: what is known of registers from one iteration to the next.
 //!
 //! Where a block goes back to itself and does nothing to lanes but its part, a register that counts, and is written in each
-//! turn with what counts as well, need not be looked at again: what has been proven of it once holds by induction. So a
-//! turn finds such registers at the ends of chunks, as the last one has left them, and leaves them so. Those that nobody
-//! reads lane by lane it does not write to the register file at all: that is done when the loop ends, or a turn finds that
-//! something does not count any more ([`Kept::is_stale`]).
+//! iteration with what counts as well, need not be looked at again: what has been proven of it once holds by induction. So
+//! an iteration finds such registers at the ends of chunks, as the last one has left them, and leaves them so. Those that
+//! nobody reads lane by lane it does not write to the register file at all: that is done where the loop is left, or where
+//! an iteration finds that something does not count any more ([`Kept::is_stale`]).
 
 use super::{Counting, Fused};
 use crate::lane::{Op, Value};
 use crate::pass::strides::{Guess, Stride};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
-/// A part as a turn of a loop does it that knows how registers count.
+/// A part as an iteration of a loop does it that knows how registers count.
 pub struct Induction {
     /// The part. Where it reads registers that are kept, it finds them at the ends of chunks.
-    pub turn: Fused,
+    pub iteration: Fused,
     /// These, and others that it leaves so.
     pub kept: Vec<Kept>,
 }
 
-/// A VGPR that is known at the ends of chunks from one turn to the next.
+/// A VGPR that is known at the ends of chunks from one iteration to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kept {
     /// Which.
     pub register: u64,
     /// What it adds from lane to lane.
     pub stride: i32,
-    /// Where a turn reads it: it has to count when the loop begins.
+    /// Where an iteration reads it: it has to count when the loop begins.
     pub read: Option<Value>,
-    /// What a turn writes to it.
+    /// What an iteration writes to it.
     pub written: Option<Value>,
-    /// Whether that does not go to the register file in each turn.
+    /// Whether that does not go to the register file in each iteration.
     pub is_stale: bool,
 }
 
 impl Induction {
     /// What a part does in a loop, given the strides of VGPRs as they are before it; nothing if no address counts.
-    pub(super) fn of(mut turn: Fused, registers: &HashMap<Value, Stride>, guess: &Guess) -> Option<Induction> {
-        turn.find_strides(registers, guess);
-        let found: Vec<Option<Counting>> = turn.accesses.iter().map(|access| turn.counting(access)).collect();
+    pub(super) fn of(mut iteration: Fused, registers: &HashMap<Value, Stride>, guess: &Guess) -> Option<Induction> {
+        iteration.find_strides(registers, guess);
+        let found: Vec<Option<Counting>> = iteration.accesses.iter().map(|access| iteration.counting(access)).collect();
         if found.iter().all(Option::is_none) {
             return None;
         }
-        turn.accesses.iter_mut().zip(found).for_each(|(access, counting)| access.counting = counting);
-        let stale = turn.take_stale();
-        let kept = turn.kept(&stale);
-        let lanes = turn.lanes();
+        iteration.accesses.iter_mut().zip(found).for_each(|(access, counting)| access.counting = counting);
+        let stale = iteration.take_stale();
+        let kept = iteration.kept(&stale);
+        let lanes = iteration.lanes();
         let written: Vec<Value> = kept.iter().filter_map(|kept| kept.written).collect();
-        let ends = turn.ends(&written);
-        turn.list_ends(&ends, &written, &[]);
-        turn.drop_unused(&lanes);
-        Some(Induction { turn, kept })
+        let ends = iteration.ends(&written);
+        iteration.list_ends(&ends, &written, &[]);
+        iteration.drop_unused(&lanes);
+        Some(Induction { iteration, kept })
     }
 }
 
@@ -69,11 +69,12 @@ impl Fused {
         let mut sets = std::mem::take(&mut self.sets);
         stale.extend(sets.extract_if(.., |(_, value)| self.counts(*value)));
         self.sets = sets;
+        let reads = self.reads();
         // Who is read lane by lane after all may have others read so too.
         loop {
             let lanes = self.lanes();
             let is_read = |(register, value): &mut (u64, Value)| {
-                self.reads(*register).is_some_and(|read| lanes.contains(&read) || !self.is_same(read, *value))
+                reads.get(register).is_some_and(|read| lanes.contains(read) || !self.is_same(*read, *value))
             };
             let read: Vec<(u64, Value)> = stale.extract_if(.., is_read).collect();
             if read.is_empty() {
@@ -83,13 +84,11 @@ impl Fused {
         }
     }
 
-    /// The read of a register as it is when the part begins.
-    fn reads(&self, register: u64) -> Option<Value> {
-        let is_read = |value: &Value| {
-            let node = self.block.node(*value);
-            node.op == Op::Vgpr && node.imm == register && self.plan.ranks[value.index()].is_some()
-        };
-        (0..self.block.nodes.len() as u32).map(Value).find(is_read)
+    /// The reads of registers as they are when the part begins.
+    fn reads(&self) -> HashMap<u64, Value> {
+        let nodes = self.block.nodes.iter().zip(&self.plan.ranks).zip(0..);
+        let reads = nodes.filter(|((node, rank), _)| node.op == Op::Vgpr && rank.is_some());
+        reads.map(|((node, _), value)| (node.imm, Value(value))).collect()
     }
 
     fn is_same(&self, some: Value, other: Value) -> bool {
@@ -100,10 +99,10 @@ impl Fused {
     fn kept(&self, stale: &[(u64, Value)]) -> Vec<Kept> {
         let fresh = self.sets.iter().chain(self.stages.iter().flat_map(|stage| &stage.sets));
         let fresh: HashMap<u64, Value> = fresh.copied().collect();
-        let mut kept: Vec<Kept> = Vec::new();
+        let (reads, mut kept) = (self.reads(), Vec::<Kept>::new());
         let stride = |value: Value| self.strides[value.index()].expect("it counts");
         for (register, value) in stale {
-            let (read, written) = (self.reads(*register), Some(*value));
+            let (read, written) = (reads.get(register).copied(), Some(*value));
             kept.push(Kept { register: *register, stride: stride(*value), read, written, is_stale: true });
         }
         // What one is written with may be made of others.

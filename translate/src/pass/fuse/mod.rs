@@ -73,7 +73,7 @@ pub struct Fused {
     pub reach: usize,
     /// Scalar registers that a superblock's items write and its accesses read: they have to be written before it begins.
     pub written_first: RegisterSet,
-    /// If its block is a loop of it: what it does in a turn that knows how registers count.
+    /// If its block is a loop of it: what it does in an iteration that knows how registers count.
     pub induction: Option<Box<Induction>>,
 }
 
@@ -299,7 +299,7 @@ impl<'a> Context<'a> {
         if !is_whole || self.block.nodes.iter().any(writes_exec) {
             return None;
         }
-        let induction = self.longest_from(first)?.finish_turn(exit)?;
+        let induction = self.longest_from(first)?.finish_iteration(exit)?;
         Some(Fused { induction: Some(Box::new(induction)), ..part.finish(exit) })
     }
 

@@ -86,15 +86,15 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// Where the ends of a VGPR are, if a turn of a loop finds them.
+    /// Where the ends of a VGPR are, if an iteration of a loop finds them.
     fn kept_slot(&self, register: usize) -> Option<i32> {
         let (slots, is_known) = self.kept?;
         slots.get(&(register as u64)).copied().filter(|_| is_known)
     }
 
-    /// Keeps a VGPR's ends for the next turn.
+    /// Keeps a VGPR's ends for the next iteration.
     pub(super) fn keep(&mut self, register: u64, value: Value) {
-        let ((slots, _), ends) = (self.kept.expect("it is a turn of a loop"), self.chunk.r.vector(value, 0));
+        let ((slots, _), ends) = (self.kept.expect("it is an iteration of a loop"), self.chunk.r.vector(value, 0));
         self.asm().store(Mem::At(SCALARS, slots[&register]), ends);
     }
 

@@ -30,7 +30,7 @@ pub(super) enum PartEvent<'f> {
     Access(usize),
     /// Stores what an access has been checked for, for all chunks.
     Store(usize),
-    /// Keeps a register at the ends of chunks for the next turn.
+    /// Keeps a register at the ends of chunks for the next iteration.
     Keep(u64, Value),
 }
 
@@ -46,17 +46,17 @@ pub(super) fn schedule(fused: &Fused, count: i32, tiles: Rc<Tiles>) -> Schedule<
     List::whole(fused, count, &tiles).schedule(tiles)
 }
 
-/// Lists what is done for a loop of a part before its first turn, which is to find registers at the ends of chunks, and in
-/// each turn.
-pub(super) fn turns(induction: &Induction, tiles: Rc<Tiles>) -> [Schedule<PartEvent<'_>>; 2] {
-    let Induction { turn, kept } = induction;
-    let mut first = List::new(turn, COUNT);
+/// Lists what is done for a loop of a part before its first iteration, which is to find registers at the ends of chunks, and
+/// in each iteration.
+pub(super) fn iterations(induction: &Induction, tiles: Rc<Tiles>) -> [Schedule<PartEvent<'_>>; 2] {
+    let Induction { iteration, kept } = induction;
+    let mut first = List::new(iteration, COUNT);
     for (register, value) in kept.iter().filter_map(|kept| Some((kept.register, kept.read?))) {
         first.push(ENDS, PartEvent::Ends(value), &[]);
         first.push(ENDS, PartEvent::Keep(register, value), &[value]);
     }
     first.push(ENDS, PartEvent::Proof, &[]);
-    let mut each = List::whole(turn, COUNT, &tiles);
+    let mut each = List::whole(iteration, COUNT, &tiles);
     for (register, value) in kept.iter().filter_map(|kept| Some((kept.register, kept.written?))) {
         each.push(ENDS, PartEvent::Keep(register, value), &[value]);
     }

@@ -1,9 +1,9 @@
 //! A part that a loop consists of ([`crate::pass::fuse::induction`]).
 //!
-//! Before the first turn, and after one that something was wrong in, registers are looked at: if they count, their ends are
-//! kept in the frame. Each turn begins with these and leaves new ones, and what it does not write to the register file is
-//! written there by a function of its own, which the block calls when it goes elsewhere. A turn that gives up has not done
-//! anything that matters: the part goes its ordinary way then.
+//! Before the first iteration, and after one that something was wrong in, registers are looked at: if they count, their
+//! ends are kept in the frame. Each iteration begins with these and leaves new ones, and what it does not write to the
+//! register file is written there by a function of its own, which the block calls when it goes elsewhere. An iteration that
+//! gives up has not done anything that matters: the part goes its ordinary way then.
 
 use super::ends::counting;
 use super::events::PartEvent;
@@ -25,20 +25,20 @@ use std::rc::Rc;
 /// Where a loop's registers are kept, by their numbers.
 pub(super) type Slots = HashMap<u64, i32>;
 
-/// The code of a loop's turns while it is emitted.
-pub(super) struct Turns<'a> {
+/// The code of a loop's iterations while it is emitted.
+pub(super) struct Iterations<'a> {
     induction: &'a Induction,
     slots: Slots,
-    /// The frame of the turns.
+    /// Their frame.
     pub(super) own: Layout,
     /// Where the function is that writes registers to the file.
     pub(super) settle: usize,
 }
 
-impl<'a> Turns<'a> {
+impl<'a> Iterations<'a> {
     /// Emits the function that writes registers.
-    pub(super) fn begin(asm: &mut Asm, induction: &'a Induction, frame: &Layout) -> Turns<'a> {
-        let mut own = layout_of_values(&induction.turn, frame);
+    pub(super) fn begin(asm: &mut Asm, induction: &'a Induction, frame: &Layout) -> Iterations<'a> {
+        let mut own = layout_of_values(&induction.iteration, frame);
         let slots: Slots = induction.kept.iter().map(|kept| (kept.register, own.room(CHUNK))).collect();
         let settle = asm.function();
         for kept in induction.kept.iter().filter(|kept| kept.is_stale && !forgets(Precaution::Settled)) {
@@ -46,13 +46,13 @@ impl<'a> Turns<'a> {
         }
         asm.clear64(Gpr::Rsi, Layout::KEPT);
         asm.ret();
-        Turns { induction, slots, own, settle }
+        Iterations { induction, slots, own, settle }
     }
 
-    /// Emits the first look and the turn. Behind it the part goes its ordinary way.
+    /// Emits the first look and the iteration. Behind it the part goes its ordinary way.
     pub(super) fn emit(&mut self, asm: &mut Asm, unit: &Unit<'_>, general: Option<&General<'_>>, frame: &Layout) {
-        let misses = counter(&self.induction.turn, unit) + (Site::TURN_MISSES - Site::FUSED_MISSES) as i32;
-        let [first, each] = events::turns(self.induction, Rc::new(events::tiles(&self.induction.turn)));
+        let misses = counter(&self.induction.iteration, unit) + (Site::LOOP_MISSES - Site::FUSED_MISSES) as i32;
+        let [first, each] = events::iterations(self.induction, Rc::new(events::tiles(&self.induction.iteration)));
         asm.compare8(SCALARS, Layout::KEPT, 0);
         let known = asm.jump(When::NotZero);
         let ordinary = [0, 4].map(|half| {
@@ -92,11 +92,11 @@ impl<'a> Turns<'a> {
         schedule: &Schedule<PartEvent<'_>>,
         is_known: bool,
     ) -> Vec<Jump> {
-        let turn = &self.induction.turn;
-        let demand = Demand { block: &turn.block, plan: &turn.plan, rank: 0 };
+        let iteration = &self.induction.iteration;
+        let demand = Demand { block: &iteration.block, plan: &iteration.plan, rank: 0 };
         let r = Registers::new(asm, demand, None, &schedule.lives, &mut self.own, Work::Chunk(0));
         let kept = Some((&self.slots, is_known));
-        let mut part = Part { kept, ..Part::new(Chunk { r }, turn, unit, false, COUNT) };
+        let mut part = Part { kept, ..Part::new(Chunk { r }, iteration, unit, false, COUNT) };
         part.wrong = Some(part.zero());
         for (chunk, event) in schedule.events() {
             part.chunk.r.begin(chunk);

@@ -44,7 +44,7 @@ use events::PartEvent;
 use gcnjit_rt::Wave;
 use gcnjit_rt::wave::reg;
 use general::General;
-use induction::{Slots, Turns};
+use induction::{Iterations, Slots};
 use lanes::Lanes;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::cell::LazyCell;
@@ -95,12 +95,12 @@ pub fn emit(asm: &mut Asm, block: &Block, plan: &Plan, fused: &Fused, unit: &Uni
         general::add_scalars(&mut layout, block, plan, fused);
         General::emit_segments(asm, block, plan, fused, &mut layout)
     });
-    let mut turns = fused.induction.as_ref().map(|induction| Turns::begin(asm, induction, &layout));
+    let mut iterations = fused.induction.as_ref().map(|induction| Iterations::begin(asm, induction, &layout));
     let mut own = layout_of_values(fused, &layout);
     let offset = asm.function();
     asm.mov(SCALARS, Gpr::Rsi);
-    if let Some(turns) = &mut turns {
-        turns.emit(asm, unit, general.as_ref(), &layout);
+    if let Some(iterations) = &mut iterations {
+        iterations.emit(asm, unit, general.as_ref(), &layout);
     }
     let mut version = |asm: &mut Asm, schedule: &Schedule<PartEvent<'_>>, partial, count| {
         let demand = Demand { block: &fused.block, plan: &fused.plan, rank: 0 };
@@ -138,9 +138,9 @@ pub fn emit(asm: &mut Asm, block: &Block, plan: &Plan, fused: &Fused, unit: &Uni
         }
     }
     layout.cover(&own);
-    turns.iter().for_each(|turns| layout.cover(&turns.own));
-    let versions = versions + turns.iter().len();
-    Entry { offset, layout, versions, settle: turns.map(|turns| turns.settle) }
+    iterations.iter().for_each(|iterations| layout.cover(&iterations.own));
+    let versions = versions + iterations.iter().len();
+    Entry { offset, layout, versions, settle: iterations.map(|iterations| iterations.settle) }
 }
 
 /// For how many chunks there is code for any EXEC, from the first one on: for one, those that waves have lanes in, and
@@ -166,8 +166,8 @@ fn are_others(asm: &mut Asm, count: i32) -> Vec<Jump> {
 /// The frame of a part: what it reads, whichever way it goes, and room for its bits.
 fn layout(fused: &Fused) -> Layout {
     let mut layout = Layout::new(fused.bits.len());
-    let turn = fused.induction.as_ref().map(|induction| &induction.turn);
-    [fused].into_iter().chain(turn).for_each(|fused| add_scalars(&mut layout, fused));
+    let iteration = fused.induction.as_ref().map(|induction| &induction.iteration);
+    [fused].into_iter().chain(iteration).for_each(|fused| add_scalars(&mut layout, fused));
     layout
 }
 
