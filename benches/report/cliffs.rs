@@ -112,6 +112,8 @@ fn cliffs() -> Vec<Cliff> {
         address("v_lshrrev_b32 v1, 3, v0\nv_lshlrev_b32 v1, 7, v1\nv_and_b32 v4, 7, v0\nv_lshl_add_u32 v1, v4, 2, v1");
     let near = address("v_lshlrev_b32 v1, 2, v0");
     let wide = address("v_lshlrev_b32 v1, 4, v0");
+    let further = "global_load_dword v10, v[2:3], off\nv_add_co_u32_e32 v2, vcc, 16, v2\n\
+                   v_addc_co_u32_e32 v3, vcc, 0, v3, vcc\ns_waitcnt vmcnt(0)\nv_add_u32_e32 v11, v11, v10";
     vec![
         plain("integer adds", "", lines(64, add), 64),
         plain("long straight-line code", "", lines(2000, add), 2000),
@@ -122,6 +124,7 @@ fn cliffs() -> Vec<Cliff> {
         Cliff { lanes: 32, ..plain("f32 multiply-adds beside integers", &beside_integers, lines(64, f32s), 64) },
         plain("flat loads, contiguous", &near, loads("flat_load_dword"), 32),
         plain("global loads, contiguous", &near, loads("global_load_dword"), 32),
+        plain("a global load an iteration, each further on", &near, further.to_owned(), 1),
         plain("global loads of 16 bytes, contiguous", &wide, fours("load"), 32),
         plain("global stores of 16 bytes, contiguous", &wide, fours("store"), 32),
         plain("global loads, tiles of 8 by 8", &tile, loads("global_load_dword"), 32),

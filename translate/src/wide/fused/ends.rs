@@ -23,6 +23,7 @@ use crate::x64::Alu;
 use gcnjit_rt::wave::ids;
 use gcnjit_rt::{LANES, Wave};
 use std::mem::offset_of;
+use std::ops::Range;
 
 /// The largest integers among those that go up from the first lane to the last one.
 #[derive(Clone, Copy)]
@@ -294,11 +295,15 @@ impl<'a> Part<'a> {
     /// Checks of an access whose lanes are a stride apart in each chunk that both ends are in the allocation; keeps where
     /// the chunks' first lanes are.
     pub(super) fn check_strided(&mut self, number: usize, address: &Address) {
+        let group = self.group(number);
+        if let Some(places) = self.places.get(&group[0]) {
+            self.places.insert(number, *places);
+            return;
+        }
         self.check_site(number);
-        let fused = self.fused;
-        let access = &fused.accesses[number].access;
-        let distances = self.distances(number, address);
-        self.check_inside(distances, access.extent(1));
+        let Range { start: first, end } = self.bytes(&group);
+        let distances = self.distances(number, address, first);
+        self.check_inside(distances, end - first);
         let places = self.chunk.r.layout_mut().spill(CHUNK);
         let start = Mem::At(SITE, self.at(number) + Site::START as i32);
         self.asm().v(op::VPADDQ, distances, distances, Rm::Broadcast(start));
@@ -306,13 +311,35 @@ impl<'a> Part<'a> {
         self.places.insert(number, places);
     }
 
-    /// How far into the allocation the lanes at the ends of chunks are, as quadwords.
-    fn distances(&mut self, number: usize, address: &Address) -> Zmm {
+    /// The accesses that are checked as one: loads that differ in what their instructions add to the address only.
+    fn group(&self, number: usize) -> Vec<usize> {
         let fused = self.fused;
-        let FusedAccess { access, origin, .. } = &fused.accesses[number];
+        let address = |number: usize| {
+            let access = &fused.accesses[number];
+            let is_alone = access.access.store || !access.apart_from.is_empty();
+            access.counting.as_ref().filter(|_| !is_alone).map(|counting| (access.origin, &counting.address))
+        };
+        let stage =
+            fused.stages.iter().find(|stage| stage.checks.contains(&number)).filter(|_| address(number).is_some());
+        let alike =
+            stage.into_iter().flat_map(|stage| &stage.checks).filter(|other| address(**other) == address(number));
+        let group: Vec<usize> = alike.copied().collect();
+        if group.is_empty() { vec![number] } else { group }
+    }
+
+    /// The bytes of a lane that accesses move, from the address that they have in common on.
+    fn bytes(&self, group: &[usize]) -> Range<i32> {
+        let accesses = group.iter().map(|number| &self.fused.accesses[*number].access);
+        let bytes = accesses.map(|access| access.first_byte()..access.first_byte() + access.extent(1));
+        bytes.reduce(|all, own| all.start.min(own.start)..all.end.max(own.end)).expect("there is one")
+    }
+
+    /// How far into the allocation lanes are at the ends of chunks, as quadwords: so many bytes from their addresses on.
+    fn distances(&mut self, number: usize, address: &Address, first: i32) -> Zmm {
+        let origin = &self.fused.accesses[number].origin;
         let bases: Vec<Mem> = address.bases.iter().map(|base| self.base(*base)).collect();
         let (sum, start) = (self.chunk.r.fresh(), self.at(number) + Site::START as i32);
-        self.asm().mov_imm(LOW, access.first_byte());
+        self.asm().mov_imm(LOW, first);
         if let Origin::Sgprs(base) = *origin {
             self.asm().alu(Alu::Add, true, LOW, Mem::At(WAVE, (offset_of!(Wave, sgpr) + 4 * base) as i32));
         }
@@ -434,10 +461,11 @@ impl<'a> Part<'a> {
         if self.fused.accesses[number].access.store {
             return;
         }
+        let behind = self.fused.accesses[number].access.first_byte() - self.bytes(&self.group(number)).start;
         let mut lanes = Lanes::new(self, number, Vec::new());
         for chunk in 0..lanes.part.count {
             lanes.part.go_to(places, chunk, stride);
-            lanes.load_strided(chunk, stride);
+            lanes.load_strided(chunk, stride, behind);
         }
         lanes.define();
     }
@@ -452,32 +480,32 @@ const DWORD: i32 = 4;
 pub(super) const STREAMS: usize = 2;
 
 impl Lanes<'_, '_> {
-    /// Loads a chunk from `PLACE` on.
-    fn load_strided(&mut self, chunk: i32, stride: i32) {
+    /// Loads a chunk that is so many bytes behind `PLACE`.
+    fn load_strided(&mut self, chunk: i32, stride: i32, behind: i32) {
         if stride == self.access.lane_bytes() {
             // Of bytes and words, several chunks are in one line.
             let begins_line = CHUNK / 4 * stride * chunk % CHUNK == 0;
             if self.part.is_ahead && begins_line && self.part.fused.accesses[self.number].is_stream() {
                 let lines = 0..self.access.dwords as i32;
-                lines.for_each(|line| self.asm().prefetch(PLACE, AHEAD + CHUNK * line));
+                lines.for_each(|line| self.asm().prefetch(PLACE, behind + AHEAD + CHUNK * line));
             }
-            return self.load_run(chunk, PLACE, 0);
+            return self.load_run(chunk, PLACE, behind);
         }
         if stride == 0 {
-            return self.broadcast(chunk);
+            return self.broadcast(chunk, behind);
         }
         if stride == DWORD && self.access.small.is_none() {
-            return self.load_windows(chunk);
+            return self.load_windows(chunk, behind);
         }
         let (index, places) = (self.first, self.part.counting(stride));
         self.asm().v1(op::VMOVDQA32, index, Rm::Mem(places));
-        self.gather(chunk as usize, PLACE, index, 0, None);
+        self.gather(chunk as usize, PLACE, index, behind, None);
     }
 
     /// Loads several dwords a lane for lanes that are one apart: each dword of theirs is side by side.
-    fn load_windows(&mut self, chunk: i32) {
+    fn load_windows(&mut self, chunk: i32, behind: i32) {
         for k in 0..self.access.dwords {
-            let (to, from) = (self.loaded[k][chunk as usize], Mem::At(PLACE, self.access.place_of(k)));
+            let (to, from) = (self.loaded[k][chunk as usize], Mem::At(PLACE, behind + self.access.place_of(k)));
             self.asm().v1(op::VMOVDQU32, to, Rm::Mem(from));
         }
     }

@@ -212,13 +212,13 @@ impl<'p, 'a> Lanes<'p, 'a> {
         self.compare_with_first(low, first, chunk);
         other.push(self.asm().jump(When::NotZero));
         other.extend(self.find_place(1, first));
-        self.broadcast(chunk);
+        self.broadcast(chunk, 0);
     }
 
-    /// Loads what is at `PLACE` to all lanes of a chunk.
-    pub(super) fn broadcast(&mut self, chunk: i32) {
+    /// Loads what is so many bytes behind `PLACE` to all lanes of a chunk.
+    pub(super) fn broadcast(&mut self, chunk: i32, behind: i32) {
         for k in 0..self.access.dwords {
-            let (to, from) = (self.loaded[k][chunk as usize], Mem::At(PLACE, self.access.place_of(k)));
+            let (to, from) = (self.loaded[k][chunk as usize], Mem::At(PLACE, behind + self.access.place_of(k)));
             match self.access.small {
                 Some(small) => self.broadcast_small(small, to, from),
                 None => self.asm().v1(op::VPBROADCASTD, to, Rm::Mem(from)),
