@@ -35,6 +35,8 @@ pub(crate) enum Precaution {
     Induction,
     /// They are written when it ends.
     Settled,
+    /// Of loads that are checked as one each is from where it should be.
+    Group,
 }
 
 #[cfg(not(feature = "defects"))]

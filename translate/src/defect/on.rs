@@ -118,6 +118,7 @@ defects! {
     ScalarsShared "SGPRs are loaded once for several waves that store to the same memory";
     InductionUnproven "registers that a loop keeps are not looked at when it begins";
     KeptUnwritten "registers that a loop keeps are not written when it ends";
+    GroupAtOnePlace "loads that are checked as one are all from where the first of them is";
 }
 
 impl Defect {
@@ -134,6 +135,7 @@ impl Defect {
             Defect::ScalarsShared => Some(Precaution::WavesApart),
             Defect::InductionUnproven => Some(Precaution::Induction),
             Defect::KeptUnwritten => Some(Precaution::Settled),
+            Defect::GroupAtOnePlace => Some(Precaution::Group),
             _ => None,
         }
     }

@@ -176,12 +176,18 @@ impl Kernel<'_> {
                 self.emit(&format!("v_mov_b32_e32 v{}, 0", ADDRESS + 1));
             }
         }
-        let offset = if inside == 0 { String::new() } else { format!(" offset:{inside}") };
+        let at = |offset: u32| if offset == 0 { String::new() } else { format!(" offset:{offset}") };
+        let offset = at(inside);
         self.emit(&match (family, store) {
             ("buffer", _) => format!("buffer_{kind}_{name} {data}, {address}{rest}{offset}"),
             (_, true) => format!("{family}_{kind}_{name} {address}, {data}{rest}{offset}"),
             (_, false) => format!("{family}_{kind}_{name} {data}, {address}{rest}{offset}"),
         });
+        // What is near it, from the same address.
+        if !store && !self.even && family == "global" && self.random().once_in(4) {
+            let (near, to) = (at(inside + 4 * self.random().below(4) as u32), self.data(0));
+            self.emit(&format!("global_load_dword v{to}, {address}{rest}{near}"));
+        }
         if self.random().once_in(2) {
             self.emit("s_waitcnt vmcnt(0)");
         }

@@ -334,6 +334,14 @@ impl<'a> Part<'a> {
         bytes.reduce(|all, own| all.start.min(own.start)..all.end.max(own.end)).expect("there is one")
     }
 
+    /// How far behind the places that are kept for its group an access is.
+    fn behind(&self, number: usize) -> i32 {
+        match forgets(Precaution::Group) {
+            true => 0,
+            false => self.fused.accesses[number].access.first_byte() - self.bytes(&self.group(number)).start,
+        }
+    }
+
     /// How far into the allocation lanes are at the ends of chunks, as quadwords: so many bytes from their addresses on.
     fn distances(&mut self, number: usize, address: &Address, first: i32) -> Zmm {
         let origin = &self.fused.accesses[number].origin;
@@ -461,7 +469,7 @@ impl<'a> Part<'a> {
         if self.fused.accesses[number].access.store {
             return;
         }
-        let behind = self.fused.accesses[number].access.first_byte() - self.bytes(&self.group(number)).start;
+        let behind = self.behind(number);
         let mut lanes = Lanes::new(self, number, Vec::new());
         for chunk in 0..lanes.part.count {
             lanes.part.go_to(places, chunk, stride);
