@@ -11,7 +11,6 @@ use super::{CHUNK, LOW, PLACE, Part, SCALARS, SITE, SIZE, WAVE};
 use crate::access::{Origin, Site};
 use crate::defect::{Precaution, forgets};
 use crate::lane::{Op, Ty, Value};
-use crate::pass::fuse::FusedAccess;
 use crate::pass::fuse::address::{Address, Term, Upper};
 use crate::pass::strides::{Signed, Stride};
 use crate::wide::access::OR_DIFFERENT;
