@@ -1,7 +1,7 @@
 //! What each register holds while a block is built.
 
 use super::Builder;
-use crate::lane::{Fenv, Op, Shape, Ty, Value};
+use crate::lane::{Fenv, Op, Shape, Ty, Value, indexed_vgprs};
 use crate::libcall::LdsRow;
 use gcnjit_rt::Mode;
 use gcnjit_rt::wave::reg;
@@ -253,10 +253,12 @@ impl Builder {
         self.regs.vgpr.insert(register, Vgpr { value, under, base, dirty: true });
     }
 
-    /// The VGPR `index` further on, in all lanes.
+    /// The VGPR `index` further on, in all lanes. Those that it cannot be need not be in the register file.
     pub fn vgpr_at(&mut self, register: u8, index: Value) -> Value {
-        self.flush_vgprs();
-        let imm = u64::from(register) | self.regs.epoch << 32;
+        let most = u64::from(self.block.possible_bits(index).min(u8::MAX.into()));
+        let imm = u64::from(register) | most << 8;
+        self.flush_vgprs_of(indexed_vgprs(imm));
+        let imm = imm | self.regs.epoch << 32;
         self.op(Op::VgprAt, Ty::B32, Fenv::Any, &[index], imm)
     }
 
@@ -276,7 +278,13 @@ impl Builder {
 
     /// Writes vector registers back. Lane values are read again afterwards; uniform ones stay known.
     pub(super) fn flush_vgprs(&mut self) {
-        let known: Vec<(u8, Vgpr)> = self.regs.vgpr.iter().map(|(r, known)| (*r, *known)).collect();
+        self.flush_vgprs_of(0..256);
+    }
+
+    /// The same for those of a range.
+    fn flush_vgprs_of(&mut self, range: Range<usize>) {
+        let known = self.regs.vgpr.iter().filter(|(register, _)| range.contains(&usize::from(**register)));
+        let known: Vec<(u8, Vgpr)> = known.map(|(register, known)| (*register, *known)).collect();
         let dirty: Vec<_> = known.into_iter().filter(|(_, known)| known.dirty).collect();
         for (register, known) in &dirty {
             let value = self.blended(*register, *known);

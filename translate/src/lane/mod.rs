@@ -6,6 +6,7 @@
 //! in program order: pure ones, reads of registers as they stood at the last [`Op::Access`], and effects. Between
 //! effects that leave the block (accesses may fault) the register file need not be current.
 
+mod bits;
 pub mod fold;
 mod pairs;
 pub mod print;
@@ -19,6 +20,7 @@ use crate::libcall::RowOp;
 use gcnjit_rt::wave::reg;
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::hash_map::Entry;
+use std::ops::Range;
 
 /// A value: the index of the node that defines it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -127,7 +129,8 @@ pub enum Op {
     /// TRAPSTS.
     Trapsts,
     /// VGPR `imm` + `args[0]` (uniform), and its writing counterpart: `args[0]` under the mask `args[1]` to
-    /// VGPR `imm` + `args[2]`. Registers past the last allocated one are the hardware's affair: the sum is modulo 256.
+    /// VGPR `imm` + `args[2]`. Registers past the last allocated one are the hardware's affair: the sum is modulo 256. Bits
+    /// 15:8 of a read's `imm` are what `args[0]` is at most, 255 for any ([`indexed_vgprs`]).
     VgprAt,
     SetVgprAt,
     /// SGPR `imm` + `args[0]`, and its writing counterpart: `args[0]` to SGPR `imm` + `args[1]`. The sum is less than
@@ -301,6 +304,13 @@ pub enum Term {
     Undocumented(u64),
     /// Leave translated code for the instruction here, at which waves of different work-groups meet.
     Meet(u64),
+}
+
+/// The VGPRs that a read of an indexed one may be of, given its `imm`.
+pub fn indexed_vgprs(imm: u64) -> Range<usize> {
+    let (first, most) = ((imm & 0xff) as usize, (imm >> 8 & 0xff) as usize);
+    // From the last one on it goes on with the first.
+    if first + most < 256 { first..first + most + 1 } else { 0..256 }
 }
 
 impl Term {

@@ -159,6 +159,37 @@ unsafe extern "C" fn blend_512(to: *mut u32, from: *const u32, mask: u64) {
     }
 }
 
+/// The type of [`copy`]'s functions.
+pub type Copy = unsafe extern "C" fn(*mut u32, *const u32);
+
+/// The function that copies a row: `fn(to, from)`. Both are valid rows of dwords, and disjoint.
+pub fn copy() -> Copy {
+    #[cfg(target_arch = "x86_64")]
+    if Level::of_host() == Level::Avx512 {
+        return copy_512;
+    }
+    copy_portable
+}
+
+/// # Safety
+/// As [`copy`] says.
+unsafe extern "C" fn copy_portable(to: *mut u32, from: *const u32) {
+    // SAFETY: the caller's contract.
+    unsafe { to.copy_from_nonoverlapping(from, LANES) };
+}
+
+/// # Safety
+/// As [`copy`] says, and the host has AVX-512.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+unsafe extern "C" fn copy_512(to: *mut u32, from: *const u32) {
+    use std::arch::x86_64::{_mm512_loadu_si512, _mm512_storeu_si512};
+    for chunk in 0..4 {
+        // SAFETY: sixteen dwords from 16·chunk are inside of both rows.
+        unsafe { _mm512_storeu_si512(to.add(16 * chunk).cast(), _mm512_loadu_si512(from.add(16 * chunk).cast())) };
+    }
+}
+
 /// A row of dwords from LDS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LdsRow {

@@ -41,8 +41,7 @@ impl Lower<'_, '_> {
     pub(super) fn vgpr_at(&mut self, value: Value) {
         let node = *self.block.node(value);
         let (slot, row) = (self.slot(value), self.indexed_row(&node, node.args[0]));
-        let all = self.fb.ins().iconst(I64, -1);
-        self.call_host("blend", libcall::blend() as *const () as usize, &[slot, row, all], None);
+        self.call_host("copy", libcall::copy() as *const () as usize, &[slot, row], None);
     }
 
     /// Fills the slot of a row from LDS.

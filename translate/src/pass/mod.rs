@@ -10,7 +10,7 @@ pub mod fuse;
 pub mod initial;
 pub mod live;
 #[cfg(test)]
-mod numbers;
+pub(crate) mod numbers;
 pub mod registers;
 pub mod scalar_loads;
 pub mod segment;

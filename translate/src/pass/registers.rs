@@ -7,7 +7,7 @@
 
 use super::live::live;
 use crate::AtEnd;
-use crate::lane::{Block, Node, Op, Term};
+use crate::lane::{Block, Node, Op, Term, indexed_vgprs};
 use rustc_hash::FxHashMap as HashMap;
 use std::ops::Range;
 
@@ -118,7 +118,7 @@ pub(super) fn effect(block: &Block, node: &Node) -> (RegisterSet, RegisterSet) {
         Op::SetSgpr => (none, one(node.imm)),
         Op::SetScc => (none, RegisterSet::SCC),
         Op::Vgpr => (RegisterSet::vgpr(node.imm & 0xff), none),
-        Op::VgprAt => (RegisterSet::VGPRS, none),
+        Op::VgprAt => (RegisterSet::vgpr_range(indexed_vgprs(node.imm)), none),
         Op::SetVgpr => (none, RegisterSet::vgpr(node.imm)),
         Op::Access => {
             let access = node.imm as usize;

@@ -12,7 +12,7 @@
 use super::live::is_cheap;
 use super::scalar_loads::{self, ScalarLoads};
 use crate::fenv;
-use crate::lane::{Block, Fenv, Node, Op, Shape, Table, Ty, Value};
+use crate::lane::{Block, Fenv, Node, Op, Shape, Table, Ty, Value, indexed_vgprs};
 use gcnjit_rt::Mode;
 use rustc_hash::FxHashMap as HashMap;
 use std::ops::Range;
@@ -185,7 +185,7 @@ impl<'a> Ranker<'a> {
             (Op::SetSgpr | Op::SetScc | Op::SetMode | Op::SetTrapsts, _) => self.set_scalar(node),
             (Op::Sgpr | Op::Scc | Op::Mode | Op::Trapsts, _) => self.floor,
             (Op::Call, _) => self.call_rank(node),
-            (Op::VgprAt, _) => self.call_rank(node).max(self.settled),
+            (Op::VgprAt, _) => self.call_rank(node).max(self.indexed_rank(node)),
             (Op::LdsRow, _) => self.lds_rank(node),
             (Op::Vgpr, _) => self.current.max(self.written.get(&(node.imm & 0xff)).copied().unwrap_or(0)),
             (_, Shape::Uniform) => self.uniform_rank(node),
@@ -196,7 +196,8 @@ impl<'a> Ranker<'a> {
             self.reads.entry(node.imm & 0xff).or_default().push(value);
         }
         if node.op == Op::VgprAt {
-            (0..256).for_each(|register| self.reads.entry(register).or_default().push(value));
+            let registers = indexed_vgprs(node.imm).map(|register| register as u64);
+            registers.for_each(|register| self.reads.entry(register).or_default().push(value));
             self.note_row_use(value, rank);
         }
         if node.shape == Shape::Uniform || node.is_row() {
@@ -270,6 +271,12 @@ impl<'a> Ranker<'a> {
         let rank = args.max().unwrap_or(0).max(self.current);
         node.args().for_each(|arg| self.note_row_use(arg, rank));
         rank
+    }
+
+    /// First step at which those that an indexed VGPR may be have their last written values.
+    fn indexed_rank(&self, node: &Node) -> usize {
+        let written = indexed_vgprs(node.imm).filter_map(|register| self.written.get(&(register as u64)));
+        written.copied().max().unwrap_or(0).max(self.floor)
     }
 
     /// LDS is read after the last access, and before the next one.

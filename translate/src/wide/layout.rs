@@ -120,11 +120,11 @@ mod tests {
         layout.add_scalar(Value(3));
         layout.add_scalar(Value(1));
         layout.add_scalar(Value(3));
-        assert_eq!([layout.bits(0), layout.bits(1)], [-32, -24]);
-        assert_eq!(layout.scalars().collect::<Vec<_>>(), [(Value(3), -40), (Value(1), -48)]);
+        assert_eq!([layout.bits(0), layout.bits(1)], [-40, -32]);
+        assert_eq!(layout.scalars().collect::<Vec<_>>(), [(Value(3), -48), (Value(1), -56)]);
         assert_eq!([layout.spill(64), layout.spill(2), layout.spill(64)], [-128, -130, -256]);
         let mut window = layout.window(1, 1);
-        assert_eq!((window.bits(0), window.scalar(Value(1)), window.spill(64)), (-24, -48, -320));
+        assert_eq!((window.bits(0), window.scalar(Value(1)), window.spill(64)), (-32, -56, -320));
         layout.cover(&window);
         assert_eq!(layout.bytes(), 320);
     }

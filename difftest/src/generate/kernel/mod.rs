@@ -384,13 +384,36 @@ impl Kernel<'_> {
 
     /// What compilers make of more than the simplest kernels, or any statements.
     fn construct(&mut self) {
-        match self.random().below(6) {
+        match self.random().below(8) {
             0 => self.generator.body(),
             1 => self.counted_loop(),
             2 => self.divergent_loop(),
             3 => self.through_lds(),
             4 => self.emit("s_barrier"),
+            5 | 6 => self.indexed(),
             _ => self.any_row(),
+        }
+    }
+
+    /// Arithmetic between reads of VGPRs by an index that is small, and now and then a write.
+    fn indexed(&mut self) {
+        for _ in 0..1 + self.random().below(3) {
+            let (most, [to, from]) = (self.random().pick(&[1, 3, 7, 200]), [(); 2].map(|()| self.data(0)));
+            let (of, store) = (self.generator.random.pick(&self.scalars), self.random().once_in(5));
+            match self.generation() {
+                Gen::Gfx6 | Gen::Gfx7 => {
+                    self.emit(&format!("s_and_b32 m0, s{of}, {most:#x}"));
+                    let name = if store { "v_movreld_b32_e32" } else { "v_movrels_b32_e32" };
+                    self.emit(&format!("{name} v{to}, v{from}"));
+                }
+                _ => {
+                    self.emit(&format!("s_and_b32 s59, s{of}, {most:#x}"));
+                    self.emit(&format!("s_set_gpr_idx_on s59, {}", if store { 8 } else { 1 }));
+                    self.emit(&format!("v_mov_b32_e32 v{to}, v{from}"));
+                    self.emit("s_set_gpr_idx_off");
+                }
+            }
+            self.arithmetic();
         }
     }
 
