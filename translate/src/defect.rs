@@ -37,6 +37,8 @@ pub(crate) enum Precaution {
     Settled,
     /// Of loads that are checked as one each is from where it should be.
     Group,
+    /// VGPRs that an indexed one may be are in the register file when it is read.
+    Reach,
 }
 
 #[cfg(not(feature = "defects"))]

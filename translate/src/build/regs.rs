@@ -1,6 +1,7 @@
 //! What each register holds while a block is built.
 
 use super::Builder;
+use crate::defect::{Precaution, forgets};
 use crate::lane::{Fenv, Op, Shape, Ty, Value, indexed_vgprs};
 use crate::libcall::LdsRow;
 use gcnjit_rt::Mode;
@@ -257,7 +258,9 @@ impl Builder {
     pub fn vgpr_at(&mut self, register: u8, index: Value) -> Value {
         let most = u64::from(self.block.possible_bits(index).min(u8::MAX.into()));
         let imm = u64::from(register) | most << 8;
-        self.flush_vgprs_of(indexed_vgprs(imm));
+        if !forgets(Precaution::Reach) {
+            self.flush_vgprs_of(indexed_vgprs(imm));
+        }
         let imm = imm | self.regs.epoch << 32;
         self.op(Op::VgprAt, Ty::B32, Fenv::Any, &[index], imm)
     }

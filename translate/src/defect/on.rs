@@ -119,6 +119,7 @@ defects! {
     InductionUnproven "registers that a loop keeps are not looked at when it begins";
     KeptUnwritten "registers that a loop keeps are not written when it ends";
     GroupAtOnePlace "loads that are checked as one are all from where the first of them is";
+    IndexedEarly "an indexed VGPR is read before it is written";
 }
 
 impl Defect {
@@ -136,6 +137,7 @@ impl Defect {
             Defect::InductionUnproven => Some(Precaution::Induction),
             Defect::KeptUnwritten => Some(Precaution::Settled),
             Defect::GroupAtOnePlace => Some(Precaution::Group),
+            Defect::IndexedEarly => Some(Precaution::Reach),
             _ => None,
         }
     }
