@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 /// How long the fast contestants are measured by turns.
 const PATIENCE: Duration = Duration::from_millis(1200);
 /// Rounds of it at least.
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 7;
 /// How long a contestant's turn is; it ends with a run.
 const TURN: Duration = Duration::from_millis(5);
-/// Rounds of the interpreter, which is slow and steady.
+/// The interpreter, which is slow, has a turn in one of so many of the first rounds.
 const SLOW_ROUNDS: usize = 3;
 /// Work-groups that a kernel has to have for its two threads to say something.
 const ENOUGH_GROUPS: u64 = 64;
@@ -125,12 +125,16 @@ fn measure(name: &str, host: &Result<Host, String>) -> Measured {
     // The first run translates.
     let [warm, _] = [&case, &other].map(|case| case.run(Engine::Jit, 1));
     let left = case.results();
-    let interp = (0..SLOW_ROUNDS).map(|_| case.run(Engine::Interp, 1).time).min().expect("rounds");
+    let mut interp = case.run(Engine::Interp, 1).time;
     assert!(left == case.results(), "{name}: translator and interpreter leave different bytes");
     let (mut jit, mut two_threads, mut two_runs) = (warm.time, warm.time, Duration::MAX);
     let mut rivals = host.as_ref().map_err(String::clone).and_then(|host| rivals(host, &case, &left));
-    let (start, mut round) = (Instant::now(), 0);
-    while round < ROUNDS || start.elapsed() < PATIENCE {
+    let (mut spent, mut round) = (Duration::ZERO, 0);
+    while round < ROUNDS || spent < PATIENCE {
+        if round < ROUNDS && round % SLOW_ROUNDS == 0 {
+            interp = interp.min(case.run(Engine::Interp, 1).time);
+        }
+        let start = Instant::now();
         for (threads, least) in [(1, &mut jit), (2, &mut two_threads)] {
             turn(least, || case.run(Engine::Jit, threads).time);
         }
@@ -140,6 +144,7 @@ fn measure(name: &str, host: &Result<Host, String>) -> Measured {
                 turn(least, || rival.run().expect("it ran before"));
             }
         }
+        spent += start.elapsed();
         round += 1;
     }
     let pocl = rivals.map(|rivals| rivals.iter().map(|rival| rival.1).min().expect("at least one way"));
