@@ -10,7 +10,6 @@ mod engines;
 use engines::{Form, Random, TARGETS, difference, one, setting, words};
 use gcnjit_interp::run::{Buffers, Machine as Stepper};
 use gcnjit_isa::{Code, Decoder, Gen, Inst, Note, Op, Operand, Target, disas};
-use gcnjit_rt::image::BorderColors;
 use gcnjit_rt::{Env, Memory, Mode, RegisterFile, Trap, View, Wave, gds::Gds, lds::Lds, order::Order, wave::reg};
 use gcnjit_translate::access::Site;
 use gcnjit_translate::jit::{Context, Exit, Unit};
@@ -39,22 +38,7 @@ impl Bench {
 
     fn env<'a>(&'a self, Machine { target, registers, exceptions, .. }: Machine, memory: &'a View) -> Env<'a> {
         let Bench { gds, order, lds, stop, .. } = self;
-        let (scratch, border_colors, exports, slice) = (0, BorderColors::NONE, None, u64::MAX);
-        Env {
-            target,
-            memory,
-            scratch,
-            registers,
-            group_id: None,
-            exceptions,
-            lds,
-            gds,
-            order,
-            border_colors,
-            exports,
-            stop,
-            slice,
-        }
+        Env { registers, exceptions, ..Env::bare(target, memory, lds, (gds, order, stop)) }
     }
 }
 

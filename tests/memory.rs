@@ -13,7 +13,6 @@ mod engines;
 use engines::{Form, Random, TARGETS, difference, one, setting, words};
 use gcnjit_interp::run::{Buffers, Machine};
 use gcnjit_isa::{Access, Code, Decoder, Gen, Inst, Note, Op, Operand, Target, disas};
-use gcnjit_rt::image::BorderColors;
 use gcnjit_rt::memory::{LDS_APERTURE, PRIVATE_APERTURE, Piece};
 use gcnjit_rt::{
     Cause, Env, LANES, Memory, Mode, RegisterFile, Row, Trap, Wave, gds::Gds, lds::Lds, order::Order, wave::reg,
@@ -98,23 +97,8 @@ impl Bench {
         }
         let scratch = self.regions.last().expect("scratch").start;
         let Bench { lds, stop, .. } = self;
-        let (gds, order, registers) = (&gds, &Order::new(), RegisterFile::ALL);
-        let (memory, exceptions, border_colors, exports, slice) = (&view, false, BorderColors::NONE, None, u64::MAX);
-        let env = Env {
-            target,
-            memory,
-            scratch,
-            registers,
-            group_id: None,
-            exceptions,
-            lds,
-            gds,
-            order,
-            border_colors,
-            exports,
-            stop,
-            slice,
-        };
+        let order = Order::new();
+        let env = Env { scratch, ..Env::bare(target, &view, lds, (&gds, &order, stop)) };
         let mut wave = Box::new(wave.clone());
         let fault = match step(&mut wave, &env) {
             Ok(()) => None,

@@ -11,7 +11,7 @@ use gcnjit_rt::image::BorderColors;
 use gcnjit_rt::memory::Piece;
 use gcnjit_rt::order::Order;
 use gcnjit_rt::wave::{LANES, reg};
-use gcnjit_rt::{Cause, Engine, Env, Hardware, Memory, MemoryError, RegisterFile, Stop, Trap, View, Wave, lds::Lds};
+use gcnjit_rt::{Cause, Engine, Env, Hardware, Memory, MemoryError, Stop, Trap, View, Wave, lds::Lds};
 use gcnjit_translate::libcall::{mxcsr, set_mxcsr};
 use gcnjit_translate::{Jit, fenv};
 use std::fmt::Write;
@@ -262,27 +262,13 @@ impl Bench {
         self.fill(&case.contents);
         let scratch = self.address(Space::Scratch);
         let Bench { hardware: Hardware { gds, .. }, lds, stop, .. } = self;
-        let (target, registers, order) = (case.target, RegisterFile::ALL, &Order::new());
-        let recorder = Recorder::default();
+        let (order, recorder) = (Order::new(), Recorder::default());
         let exports: Option<&dyn Sink> = Some(&recorder);
-        let (memory, exceptions, slice) = (view, view.names_trapsts(), BUDGET);
         // Entries beyond the memory are not mapped.
         let border_colors = BorderColors::at(self.address(Space::A));
-        let env = Env {
-            target,
-            memory,
-            scratch,
-            registers,
-            group_id: None,
-            exceptions,
-            lds,
-            gds,
-            order,
-            border_colors,
-            exports,
-            stop,
-            slice,
-        };
+        let (exceptions, slice) = (view.names_trapsts(), BUDGET);
+        let bare = Env::bare(case.target, view, lds, (gds, &order, stop));
+        let env = Env { scratch, exceptions, border_colors, exports, slice, ..bare };
         let mut waves: Vec<Box<Wave>> = case.waves.iter().map(|start| self.start(start)).collect();
         waves.iter_mut().for_each(|wave| change(worker, wave, &env));
         let end = run_group(engine, worker, &env, &mut waves);

@@ -45,6 +45,33 @@ pub struct Env<'a> {
     pub slice: u64,
 }
 
+impl<'a> Env<'a> {
+    /// Memory, LDS and what dispatches have; no scratch, no exports, no end of a slice. Who runs waves without a dispatch
+    /// says what else there is.
+    pub fn bare(
+        target: Target,
+        memory: &'a View,
+        lds: &'a Lds,
+        (gds, order, stop): (&'a Gds, &'a Order, &'a AtomicBool),
+    ) -> Env<'a> {
+        Env {
+            target,
+            memory,
+            scratch: 0,
+            registers: RegisterFile::ALL,
+            group_id: None,
+            exceptions: false,
+            lds,
+            gds,
+            order,
+            border_colors: BorderColors::NONE,
+            exports: None,
+            stop,
+            slice: u64::MAX,
+        }
+    }
+}
+
 /// Why an executor gave a wave back, with its state complete in [`Wave`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {

@@ -53,7 +53,7 @@ pub fn text(stats: &JitStats) -> String {
     let mut line = |name: &str, value: String| {
         let _ = writeln!(text, "  {name:<9} {value}");
     };
-    let JitStats { translated, compacted, superblocks, together, baseline, blocks, .. } = stats;
+    let JitStats { translated, compacted, superblocks, together, inductions, baseline, blocks, .. } = stats;
     let instructions = stats.instructions;
     line("units", format!("{translated} of {blocks} blocks, {instructions} instructions"));
     let kinds = format!(
@@ -62,6 +62,7 @@ pub fn text(stats: &JitStats) -> String {
     );
     line("of these", kinds);
     line("segments", format!("{} as {} loops", stats.counts.segments, stats.counts.versions));
+    line("loops", format!("{inductions} that keep registers from iteration to iteration"));
     let calls = stats.counts.libcalls.iter().map(|(name, count)| format!("{name} {count}"));
     line("libcalls", calls.collect::<Vec<_>>().join(", "));
     line("host code", format!("{} bytes", stats.translated_bytes));

@@ -5,10 +5,9 @@ use gcnjit_interp::fp::Fp;
 use gcnjit_interp::run::{Buffers, Machine};
 use gcnjit_isa::{Ext, Format, Gen, Inst, Mods, Op, Operand, Target};
 use gcnjit_rt::gds::Gds;
-use gcnjit_rt::image::BorderColors;
 use gcnjit_rt::lds::Lds;
 use gcnjit_rt::order::Order;
-use gcnjit_rt::{Env, Memory, Mode, RegisterFile, Trap, View, Wave};
+use gcnjit_rt::{Env, Memory, Mode, Trap, View, Wave};
 use std::sync::atomic::AtomicBool;
 
 /// MODE as compilers set it: nearest-even, f32 denormals flushed, f64 and f16 denormals kept, DX10 clamp, IEEE.
@@ -83,23 +82,7 @@ pub fn env<'a>(
     slice: u64,
 ) -> Env<'a> {
     static ORDER: Order = Order::new();
-    let registers = RegisterFile::ALL;
-    let (exceptions, border_colors, exports) = (true, BorderColors::NONE, None);
-    Env {
-        target,
-        memory,
-        scratch,
-        registers,
-        group_id: None,
-        exceptions,
-        lds,
-        gds,
-        order: &ORDER,
-        border_colors,
-        exports,
-        stop,
-        slice,
-    }
+    Env { scratch, exceptions: true, slice, ..Env::bare(target, memory, lds, (gds, &ORDER, stop)) }
 }
 
 /// An instruction with these operands and nothing else.

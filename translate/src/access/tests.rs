@@ -2,9 +2,7 @@
 
 use super::*;
 use gcnjit_isa::{Ds, Ext, Flat, Format, Mods, Mubuf, Op, Operand, Smem};
-use gcnjit_rt::RegisterFile;
 use gcnjit_rt::gds::Gds;
-use gcnjit_rt::image::BorderColors;
 use gcnjit_rt::lds::Lds;
 use gcnjit_rt::memory::{LDS_APERTURE, Memory, PRIVATE_APERTURE, Piece};
 use gcnjit_rt::order::Order;
@@ -70,22 +68,7 @@ impl World {
     pub(crate) fn env(&self, target: Target) -> Env<'_> {
         let World { view, lds, gds, stop, .. } = self;
         static ORDER: Order = Order::new();
-        let registers = RegisterFile::ALL;
-        Env {
-            target,
-            memory: view,
-            scratch: self.data,
-            registers,
-            group_id: None,
-            exceptions: false,
-            lds,
-            gds,
-            order: &ORDER,
-            border_colors: BorderColors::NONE,
-            exports: None,
-            stop,
-            slice: 1,
-        }
+        Env { scratch: self.data, slice: 1, ..Env::bare(target, view, lds, (gds, &ORDER, stop)) }
     }
 
     pub(crate) fn bytes(&self) -> (Vec<u8>, Vec<u8>) {
