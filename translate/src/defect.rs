@@ -39,6 +39,8 @@ pub(crate) enum Precaution {
     Group,
     /// VGPRs that an indexed one may be are in the register file when it is read.
     Reach,
+    /// A selection that stands for a blend under EXEC takes the new value in active lanes only.
+    Within,
 }
 
 #[cfg(not(feature = "defects"))]

@@ -186,7 +186,7 @@ impl Builder {
             return Ok(if ty.dwords() == 2 { self.zext(value) } else { value });
         }
         let value = self.uniform(inst.src[i], ty);
-        Ok(if ty == Ty::mask { self.spread(value) } else { value })
+        Ok(if ty == Ty::mask { self.lanes(value) } else { value })
     }
 
     /// Source `i` of a vector instruction, through the modifiers, cut to its type.

@@ -233,9 +233,23 @@ impl Builder {
             None => known.value,
             Some(mask) => {
                 let mask = self.spread(mask);
+                if self.keeps_outside(known.value, mask, known.base) {
+                    return known.value;
+                }
                 self.select(mask, known.value, known.base)
             }
         }
+    }
+
+    /// Whether a value is the old one already in lanes outside of the mask.
+    fn keeps_outside(&self, value: Value, mask: Value, old: Value) -> bool {
+        let node = self.node(value);
+        let [chosen, _, other] = node.args;
+        let is_within = || {
+            let chosen = self.node(chosen);
+            chosen.op == Op::And && chosen.args().any(|arg| arg == mask)
+        };
+        node.op == Op::Select && other == old && (is_within() || forgets(Precaution::Within))
     }
 
     /// Writes the active lanes of a VGPR.

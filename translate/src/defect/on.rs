@@ -120,6 +120,7 @@ defects! {
     KeptUnwritten "registers that a loop keeps are not written when it ends";
     GroupAtOnePlace "loads that are checked as one are all from where the first of them is";
     IndexedEarly "an indexed VGPR is read before it is written";
+    SelectAsBlend "a selection between a register and another value writes inactive lanes";
 }
 
 impl Defect {
@@ -138,13 +139,14 @@ impl Defect {
             Defect::KeptUnwritten => Some(Precaution::Settled),
             Defect::GroupAtOnePlace => Some(Precaution::Group),
             Defect::IndexedEarly => Some(Precaution::Reach),
+            Defect::SelectAsBlend => Some(Precaution::Within),
             _ => None,
         }
     }
 
     /// Whether only kernels show it, for which there are superblocks, on hosts that have the wider back end.
     pub const fn is_of_kernels(self) -> bool {
-        self.precaution().is_some()
+        !matches!(self.precaution(), None | Some(Precaution::Within))
     }
 }
 

@@ -60,6 +60,7 @@ impl Block {
                 let (all, none) = (self.constant(Ty::B64, u64::MAX), self.constant(Ty::B64, 0));
                 Some(self.op(Op::Select, Ty::B64, Fenv::Any, &[args[0], all, none], 0))
             }
+            Op::Bits if first.op == Op::And => self.bits_and(&first),
             Op::ReadLane if first.shape == Shape::Uniform => Some(args[0]),
             Op::Select if args[1] == args[2] => Some(args[1]),
             Op::Select if first.op == Op::Const => Some(args[if first.imm != 0 { 1 } else { 2 }]),
@@ -71,6 +72,19 @@ impl Block {
             Op::Or if ty == Ty::B32 => self.rotated_half(args),
             _ => None,
         }
+    }
+
+    /// Bits of integers that are compared in some lanes: they are compared in all, and the mask is a matter of scalars. So
+    /// what comes of the mask (EXEC, mostly) does not wait for lanes that waited for it.
+    fn bits_and(&mut self, mask: &Node) -> Option<Value> {
+        let [a, b, _] = mask.args;
+        let (compared, active) = if self.node(a).op == Op::Spread { (b, a) } else { (a, b) };
+        let is_split = matches!(self.node(compared).op, Op::Icmp(_)) && self.node(active).op == Op::Spread;
+        is_split.then(|| {
+            let active = self.node(active).args[0];
+            let all = self.op(Op::Bits, Ty::B64, Fenv::Any, &[compared, active], 0);
+            self.op(Op::And, Ty::B64, Fenv::Any, &[all, active], 0)
+        })
     }
 
     /// Selecting between constants of B1 is the condition itself, or its negation.
@@ -117,10 +131,18 @@ impl Block {
             Op::Or if left == Some(ones) => Some(a),
             Op::Or if right == Some(ones) => Some(b),
             Op::And | Op::Or if a == b => Some(a),
+            Op::And | Op::Or => self.absorbed(op, a, b).or_else(|| self.absorbed(op, b, a)),
             Op::Xor | Op::Sub if a == b => Some(self.constant(ty, 0)),
             Op::Icmp(Icc::Ult) if right == Some(0) => Some(self.constant(ty, 0)),
             _ => None,
         }
+    }
+
+    /// `(x & b) & b` is `x & b`, and `(x & b) | b` is b; so are those with both signs swapped.
+    fn absorbed(&self, op: Op, a: Value, b: Value) -> Option<Value> {
+        let inner = self.node(a);
+        let is_inner = matches!(inner.op, Op::And | Op::Or) && inner.args().any(|arg| arg == b);
+        is_inner.then_some(if inner.op == op { a } else { b })
     }
 
     /// Integer operations on constants.
@@ -416,6 +438,15 @@ impl Block {
     }
     pub fn spread(&mut self, bits: Value) -> Value {
         self.op(Op::Spread, Ty::B1, Fenv::Any, &[bits], 0)
+    }
+    /// What a mask's bits are of, if it is known, else its lanes.
+    pub fn lanes(&mut self, bits: Value) -> Value {
+        let node = *self.node(bits);
+        if node.op != Op::And || node.args().all(|arg| self.node(arg).op != Op::Bits) {
+            return self.spread(bits);
+        }
+        let [a, b] = [node.args[0], node.args[1]].map(|half| self.lanes(half));
+        self.op(Op::And, Ty::B1, Fenv::Any, &[a, b], 0)
     }
     pub fn bits(&mut self, mask: Value) -> Value {
         self.op(Op::Bits, Ty::B64, Fenv::Any, &[mask], 0)

@@ -208,7 +208,7 @@ pub enum Op {
     /// A dword of a plain load of SGPRs, of superblocks ([`crate::pass::superblock`]) only: the load's number, times 256, plus
     /// the dword's, from a base `args[0]`.
     ScalarLoad,
-    /// All lanes' B1 as a uniform B64.
+    /// All lanes' B1 as a uniform B64. Bits outside of `args[1]`, if that is there, may be any.
     Bits,
     /// Lane `args[1]` (uniform, modulo 64) of a lane value.
     ReadLane,
@@ -261,6 +261,11 @@ impl Node {
     /// The arguments that are used.
     pub fn args(&self) -> impl Iterator<Item = Value> + '_ {
         self.args.iter().copied().filter(|v| *v != Value::NONE)
+    }
+
+    /// The mask outside of which a [`Op::Bits`] may have any bits.
+    pub fn bits_within(&self) -> Option<Value> {
+        (self.op == Op::Bits && self.args[1] != Value::NONE).then_some(self.args[1])
     }
 
     /// Which libcall on rows it is.

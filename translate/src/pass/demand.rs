@@ -104,15 +104,22 @@ impl<'a> Demand<'a> {
     fn is_blended(&self, root: Value, exec: Option<Value>) -> bool {
         let set = self.node(root);
         let value = self.node(set.args[0]);
-        if value.op != Op::Select || !self.is_spread_of(value.args[0], exec) {
+        if value.op != Op::Select || !self.is_within(value.args[0], exec) {
             return false;
         }
         let old = self.node(value.args[2]);
         old.op == Op::Vgpr && old.imm & 0xff == set.imm
     }
 
+    /// Whether a mask is false in lanes outside of another one.
+    fn is_within(&self, mask: Value, exec: Option<Value>) -> bool {
+        let node = self.node(mask);
+        self.is_spread_of(mask, exec) || node.op == Op::And && node.args().any(|arg| self.is_spread_of(arg, exec))
+    }
+
+    /// Whether bits of lanes outside of the mask are 0, or nobody's.
     fn is_masked(&self, root: Value, exec: Option<Value>) -> bool {
-        let mask = self.node(self.node(root).args[0]);
-        mask.op == Op::And && mask.args().any(|arg| self.is_spread_of(arg, exec))
+        let bits = self.node(root);
+        bits.bits_within().is_some_and(|mask| exec == Some(mask)) || self.is_within(bits.args[0], exec)
     }
 }

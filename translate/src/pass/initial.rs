@@ -166,6 +166,10 @@ impl<'a> Backward<'a> {
             let mask = self.block.node(value);
             mask.op == Op::Spread && self.masks[at] == Some(mask.args[0])
         };
+        let is_within = |value: Value| {
+            let mask = self.block.node(value);
+            mask.op == Op::And && mask.args().any(is_exec)
+        };
         match (node.op, node.args) {
             (Op::Select, [mask, value, old]) if is_exec(mask) => {
                 self.want(mask, lanes);
@@ -174,9 +178,18 @@ impl<'a> Backward<'a> {
                     self.want(old, Lanes::All);
                 }
             }
+            (Op::Select, [mask, value, old]) if is_within(mask) => {
+                self.want(mask, lanes);
+                self.want(value, Lanes::Active);
+                self.want(old, lanes);
+            }
             (Op::And, [a, b, _]) if node.ty == Ty::B1 && (is_exec(a) || is_exec(b)) => {
                 self.want(a, Lanes::Active);
                 self.want(b, Lanes::Active);
+            }
+            (Op::Bits, [mask, within, _]) if node.bits_within().is_some() && self.masks[at] == Some(within) => {
+                self.want(mask, Lanes::Active);
+                self.want(within, Lanes::All);
             }
             _ => {
                 let lanes = if is_lane_wise(node) { lanes } else { Lanes::All };

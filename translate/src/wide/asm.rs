@@ -15,7 +15,7 @@ use crate::x64::vex::{M0F, M0F3A, M0F38, NP, P66, Vex, W0, W1};
 use crate::x64::{self, Encoder};
 use std::ops::{Deref, DerefMut};
 
-pub use super::evex::{Evex, op};
+pub use super::evex::{Evex, op, predicate};
 pub use crate::x64::{Gpr, Jump, Mem, When};
 
 /// A 512-bit vector register, 0 to 31.

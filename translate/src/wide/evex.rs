@@ -26,6 +26,17 @@ pub struct Evex {
     pub(super) tuple: Tuple,
 }
 
+/// Which comparison VPCMP does, and, of numbers that are ordered, VCMP.
+pub mod predicate {
+    #![allow(missing_docs)]
+    pub const EQUAL: u8 = 0;
+    pub const LESS: u8 = 1;
+    pub const LESS_OR_EQUAL: u8 = 2;
+    pub const NOT_EQUAL: u8 = 4;
+    pub const NOT_LESS: u8 = 5;
+    pub const GREATER: u8 = 6;
+}
+
 macro_rules! evex {
     ($($name:ident $prefix:ident $map:ident $w:ident $opcode:literal $tuple:ident;)*) => {
         /// The instructions, by their mnemonics.

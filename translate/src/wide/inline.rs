@@ -3,6 +3,7 @@
 //! [`fenv()`] says which. The environment plays the rules that a libcall has in its immediate; where MXCSR has no
 //! counterpart of them, it stays a libcall.
 
+use super::asm::predicate::{EQUAL, NOT_LESS};
 use super::asm::{Evex, Mem, Rm, ShiftBy, Zmm, op};
 use super::rare::has_usual_case;
 use super::select::Chunk;
@@ -49,11 +50,6 @@ fn counts_bits() -> bool {
 const SIGN: u32 = 0x8000_0000;
 const INFINITY: u32 = 0x7f80_0000;
 const DEFAULT_NAN: u32 = 0xffc0_0000;
-
-/// Predicates of comparisons.
-const EQUAL: u8 = 0;
-const NOT_LESS: u8 = 5;
-pub(super) const NOT_EQUAL: u8 = 4;
 
 impl Chunk<'_> {
     /// Computes what the libcall would.

@@ -5,7 +5,7 @@
 //! What the call is made with is a room in the frame: the libcall, its immediate, where registers are kept, and rows for
 //! three arguments and the result, of which the first sixteen lanes matter.
 
-use super::access::spread::GREATER;
+use super::asm::predicate::GREATER;
 use super::asm::{Asm, Gpr, Jump, K, MaskOp, Mem, Rm, ShiftBy, When, Zmm, op};
 use super::select::{Chunk, halves};
 use crate::lane::{Node, Op, Ty, Value};

@@ -1,5 +1,6 @@
 //! Instructions for the operations of a chunk: sixteen lanes, a B32 in one register, a B64 in two, a B1 in a mask.
 
+use super::asm::predicate::{EQUAL, GREATER, LESS, LESS_OR_EQUAL, NOT_EQUAL, NOT_LESS};
 use super::asm::{Evex, Gpr, K, MaskOp, Mem, Rm, ShiftBy, Zmm, dwords, op};
 use super::registers::{COMPACTED, ENDS, Registers, Work};
 use super::schedule::{Event, Schedule};
@@ -174,6 +175,12 @@ impl Chunk<'_> {
                 self.r.asm.merge2(row, result, mask, result, operand);
                 self.r.define(value, 0, result);
             }
+            Tile::Compare(mask, op, args) => {
+                let (row, predicate, first, second) = self.compared(op, Ty::B32, args, 0);
+                let (mask, result) = (self.r.mask(mask), self.r.fresh_mask());
+                self.r.asm.compare_in(row, result, mask, first, second, predicate);
+                self.r.define_mask(value, result);
+            }
             Tile::Blend(mask, plain, call, args) => {
                 let node = Node { args, ..*self.r.demand.node(call) };
                 self.blend_where(value, mask, plain, &node);
@@ -251,21 +258,32 @@ impl Chunk<'_> {
             self.r.asm.k(row, result, first, second);
             return self.r.define_mask(value, result);
         }
-        let (row, predicate) = comparison(node.op, ty == Ty::B64);
-        let mut result = self.compare_half(row, predicate, a, b, 0);
+        let mut result = self.compare_half(node.op, ty, [a, b], 0);
         if ty == Ty::B64 {
-            let (upper, both) = (self.compare_half(row, predicate, a, b, 1), self.r.fresh_mask());
+            let (upper, both) = (self.compare_half(node.op, ty, [a, b], 1), self.r.fresh_mask());
             self.r.asm.k(MaskOp::Unpack, both, upper, result);
             result = both;
         }
         self.r.define_mask(value, result);
     }
 
-    fn compare_half(&mut self, row: Evex, predicate: u8, a: Value, b: Value, half: usize) -> K {
-        let (first, second) = (self.r.vector(a, half), self.r.operand(b, half));
+    fn compare_half(&mut self, compare: Op, ty: Ty, args: [Value; 2], half: usize) -> K {
+        let (row, predicate, first, second) = self.compared(compare, ty, args, half);
         let result = self.r.fresh_mask();
         self.r.asm.compare(row, result, first, second, predicate);
         result
+    }
+
+    /// The instruction of a comparison, its predicate and its operands: the second one may be a scalar.
+    fn compared(&mut self, compare: Op, ty: Ty, [a, b]: [Value; 2], half: usize) -> (Evex, u8, Zmm, Rm) {
+        let (row, predicate) = comparison(compare, ty == Ty::B64);
+        match compare {
+            Op::Icmp(_) if self.r.is_uniform(a) => {
+                let (first, second) = (self.r.vector(b, half), self.r.operand(a, half));
+                (row, swapped(predicate), first, second)
+            }
+            _ => (row, predicate, self.r.vector(a, half), self.r.operand(b, half)),
+        }
     }
 
     fn select(&mut self, value: Value, node: &Node) {
@@ -454,18 +472,27 @@ fn binary_row(node: &Node) -> (Evex, bool) {
     }
 }
 
+/// The predicate of a comparison of integers whose operands have changed places.
+fn swapped(predicate: u8) -> u8 {
+    match predicate {
+        LESS => GREATER,
+        LESS_OR_EQUAL => NOT_LESS,
+        _ => predicate,
+    }
+}
+
 /// The instruction and predicate of a comparison.
 fn comparison(compare: Op, wide: bool) -> (Evex, u8) {
     let pick = |narrow, other| if wide { other } else { narrow };
     let (signed, unsigned) = (pick(op::VPCMPD, op::VPCMPQ), pick(op::VPCMPUD, op::VPCMPUQ));
     let float = pick(op::VCMPPS, op::VCMPPD);
     match compare {
-        Op::Icmp(Icc::Eq) => (signed, 0),
-        Op::Icmp(Icc::Ne) => (signed, 4),
-        Op::Icmp(Icc::Slt) => (signed, 1),
-        Op::Icmp(Icc::Sle) => (signed, 2),
-        Op::Icmp(Icc::Ult) => (unsigned, 1),
-        Op::Icmp(Icc::Ule) => (unsigned, 2),
+        Op::Icmp(Icc::Eq) => (signed, EQUAL),
+        Op::Icmp(Icc::Ne) => (signed, NOT_EQUAL),
+        Op::Icmp(Icc::Slt) => (signed, LESS),
+        Op::Icmp(Icc::Sle) => (signed, LESS_OR_EQUAL),
+        Op::Icmp(Icc::Ult) => (unsigned, LESS),
+        Op::Icmp(Icc::Ule) => (unsigned, LESS_OR_EQUAL),
         Op::Fcmp(Fcc::Eq) => (float, 0x00),
         Op::Fcmp(Fcc::Lt) => (float, 0x11),
         Op::Fcmp(Fcc::Le) => (float, 0x12),

@@ -1,5 +1,5 @@
 //! Trees of operations that are one instruction: rotations by a constant, bitwise logic of two or three values, and
-//! additions in lanes of a mask, as of carries.
+//! comparisons and additions in lanes of a mask, the latter as of carries.
 //!
 //! What only a tree uses is absorbed by it and never computed on its own.
 
@@ -17,6 +17,8 @@ pub enum Tile {
     Logic([Value; 3], u8),
     /// A value, plus or minus another one in lanes of a mask: these are last.
     Where(MaskedOp, Value, Value, Value),
+    /// A mask, and a comparison of two values in lanes of it.
+    Compare(Value, Op, [Value; 2]),
     /// A mask, a value, and a libcall of few lanes: what it returns in those of the mask, the value in others.
     Blend(Value, Value, Value, [Value; 3]),
 }
@@ -42,6 +44,7 @@ impl Tile {
             Tile::Logic([a, b, c], _) if b == c => [a, b, NONE, NONE, NONE],
             Tile::Logic([a, b, c], _) => [a, b, c, NONE, NONE],
             Tile::Where(_, plain, mask, other) => [plain, mask, other, NONE, NONE],
+            Tile::Compare(mask, _, [a, b]) => [mask, a, b, NONE, NONE],
             Tile::Blend(mask, plain, _, [a, b, c]) => [mask, plain, a, b, c],
         }
     }
@@ -59,7 +62,8 @@ impl Tiles {
     /// through what does nothing.
     pub fn find(block: &Block, values: &[Value], roots: &[Value], resolve: impl Fn(Value) -> Value) -> Tiles {
         let mut finder = Finder { block, uses: HashMap::default(), resolve, found: Tiles::default() };
-        let may_be_root = |node: &Node| is_logic(node) || is_rare(node) || masked_op(node).is_some();
+        let may_be_root =
+            |node: &Node| is_logic(node) || is_rare(node) || is_mask_and(node) || masked_op(node).is_some();
         if !values.iter().any(|value| may_be_root(block.node(*value))) {
             return finder.found;
         }
@@ -100,6 +104,10 @@ fn is_logic(node: &Node) -> bool {
     matches!(node.op, Op::And | Op::Or | Op::Xor) && matches!(node.ty, Ty::B32 | Ty::B64) && node.shape == Shape::Lane
 }
 
+fn is_mask_and(node: &Node) -> bool {
+    node.op == Op::And && node.ty == Ty::B1 && node.shape == Shape::Lane
+}
+
 fn masked_op(node: &Node) -> Option<MaskedOp> {
     match node.op {
         Op::Add if node.ty == Ty::B32 => Some(MaskedOp::Add),
@@ -135,6 +143,9 @@ impl<R: Fn(Value) -> Value> Finder<'_, R> {
         if let Some(op) = masked_op(self.block.node(value)) {
             return self.masked(value, op);
         }
+        if is_mask_and(self.block.node(value)) {
+            return self.compare(value);
+        }
         if !is_logic(self.block.node(value)) || self.found.absorbs(value) {
             return;
         }
@@ -157,6 +168,26 @@ impl<R: Fn(Value) -> Value> Finder<'_, R> {
             self.found.tiles.insert(value, Tile::Blend(mask, plain, call, args));
             self.found.absorbed.insert(call);
         }
+    }
+
+    /// Takes in a comparison of dwords that only counts in lanes of a mask.
+    fn compare(&mut self, value: Value) {
+        let [first, second] = self.args(value);
+        let is_own = |value: Value| {
+            let node = self.block.node(value);
+            // What is not computed here has no arguments to look at.
+            self.uses.get(&value) == Some(&1)
+                && matches!(node.op, Op::Icmp(_) | Op::Fcmp(_))
+                && self.block.node(node.args[0]).ty == Ty::B32
+        };
+        let (mask, compared) = match (is_own(first), is_own(second)) {
+            (true, _) => (second, first),
+            (_, true) => (first, second),
+            _ => return,
+        };
+        let (op, args) = (self.block.node(compared).op, self.args(compared));
+        self.found.tiles.insert(value, Tile::Compare(mask, op, args));
+        self.found.absorbed.insert(compared);
     }
 
     /// Takes in a select of what is added or subtracted, or nothing.
@@ -285,5 +316,21 @@ mod tests {
         assert!(find(&[other]).get(other).is_none());
         let both = find(&[sum, difference]);
         assert!(both.get(sum).is_none() && both.get(difference).is_none() && !both.absorbs(carry));
+    }
+
+    #[test]
+    fn comparisons_that_only_count_in_a_mask_are_done_under_it() {
+        let mut block = Block::new(0);
+        let [a, b, c] = [0, 1, 2].map(|register| lane(&mut block, register));
+        let (first, second) = (block.ult(a, b), block.ult(b, c));
+        let both = block.and(first, second);
+        let values = [first, second, both];
+        let find = |roots: &[Value]| Tiles::find(&block, &values, roots, |value| value);
+        let op = block.node(first).op;
+        assert_eq!(find(&[both]).get(both), Some(&Tile::Compare(second, op, [a, b])));
+        assert!(find(&[both]).absorbs(first));
+        // Who needs the first one besides leaves the second one to be absorbed.
+        assert_eq!(find(&[both, first]).get(both), Some(&Tile::Compare(first, op, [b, c])));
+        assert!(find(&[both, first, second]).get(both).is_none());
     }
 }

@@ -177,12 +177,12 @@ impl<'a> Builder<'a> {
         }
         let stage = self.stages.len() - 1;
         for set in &segment.sets {
-            self.maskable &= context.masked.get(*set).is_some_and(|mask| self.is_exec(mask));
+            self.maskable &= context.masked.get(*set).is_some_and(|mask| self.is_within_exec(mask));
             let value = self.known[&self.resolved(self.node(*set).args[0])];
             self.written.insert(self.node(*set).imm, (stage, value));
         }
         for bits in &segment.bits {
-            self.maskable &= self.is_masked(self.node(*bits).args[0]);
+            self.maskable &= self.is_masked(self.node(*bits));
             let value = self.known[&self.resolved(self.node(*bits).args[0])];
             self.bits.push((*bits, value));
         }
@@ -231,19 +231,25 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Whether a mask has only active lanes.
-    fn is_masked(&self, mask: Value) -> bool {
+    /// Whether bits are those of active lanes, or those of others nobody's.
+    fn is_masked(&self, bits: &Node) -> bool {
+        bits.bits_within().is_some_and(|mask| self.is_current_exec(mask)) || self.is_within_exec(bits.args[0])
+    }
+
+    /// Whether a mask has no lanes but active ones.
+    fn is_within_exec(&self, mask: Value) -> bool {
         let node = self.node(mask);
-        node.op == Op::And && node.args().any(|arg| self.is_exec(arg))
+        self.is_exec(mask) || node.op == Op::And && node.args().any(|arg| self.is_exec(arg))
     }
 
     /// Whether a mask is EXEC as it is in the register file, which no item of a part changes.
     fn is_exec(&self, value: Value) -> bool {
         let node = self.node(value);
-        if node.op != Op::Spread {
-            return false;
-        }
-        let (mask, exec) = (node.args[0], self.context.exec[self.items.start]);
+        node.op == Op::Spread && self.is_current_exec(node.args[0])
+    }
+
+    fn is_current_exec(&self, mask: Value) -> bool {
+        let exec = self.context.exec[self.items.start];
         let is_current = |halves: [&Node; 2]| halves.iter().all(|half| half.imm >> 32 >= exec.epoch);
         exec.value == Some(mask) || self.context.block.exec_halves(mask).is_some_and(is_current)
     }

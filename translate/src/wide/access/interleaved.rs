@@ -4,9 +4,10 @@
 
 use super::lanes::{PLACE, VALUE};
 use super::small::BEFORE;
-use super::spread::{DATA, GREATER, LIMIT, MOVING, ORIGIN, OUTSIDE, START};
+use super::spread::{DATA, LIMIT, MOVING, ORIGIN, OUTSIDE, START};
 use super::{CHUNK, COUNT, LOW, SITE, SIZE, Stub, WAVE};
 use crate::access::{Interleaved, SWIZZLE_LIMIT, Site};
+use crate::wide::asm::predicate::GREATER;
 use crate::wide::asm::{MaskOp, Mem, Rm, ShiftBy, When, Zmm, op};
 use crate::wide::registers::row;
 use gcnjit_rt::Wave;
@@ -60,11 +61,15 @@ impl Stub<'_> {
 
     /// The case that all active lanes have the same offset.
     pub(super) fn one_row(&mut self, resource: &Interleaved) {
+        // The others' registers are saved where all are active, and a row may be of pages that nobody has touched: then what
+        // is moved under a mask takes long, even if that is empty.
+        self.load_exec();
+        let some = self.asm.jump(When::NotZero);
+        self.succeed();
+        self.asm.bind(some);
         self.load_active();
         match resource.offen {
             true => {
-                self.load_exec();
-                self.other_if(When::Zero);
                 self.compare_with_first(self.access.address);
                 self.other_if(When::NotZero);
             }

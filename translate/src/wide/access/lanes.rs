@@ -2,8 +2,8 @@
 
 use super::spread::{MOVING, OUTSIDE};
 use super::{CHUNK, COUNT, EXEC, LOW, Stub, WAVE};
+use crate::wide::asm::predicate::NOT_EQUAL;
 use crate::wide::asm::{Gpr, MaskOp, Mem, Rm, When, Zmm, op};
-use crate::wide::inline::NOT_EQUAL;
 use crate::wide::registers::row;
 
 /// Bytes of a row of indices; where one is on the stack.

@@ -17,8 +17,8 @@ pub(super) mod spread;
 #[cfg(test)]
 mod tests;
 
+use super::asm::predicate::NOT_EQUAL;
 use super::asm::{Asm, Gpr, Jump, K, MaskOp, Mem, Rm, When, Zmm, dwords, op};
-use super::inline::NOT_EQUAL;
 use super::registers::{COMPACTED, row};
 use crate::access::{Access, Base, LaneAtomic, LaneMove, Origin, Site};
 use crate::jit::Context;

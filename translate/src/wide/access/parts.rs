@@ -2,8 +2,8 @@
 
 use super::{ADDRESSES, CHUNK, CHUNKS, COUNT, EXEC, FIRST, HIGH_HALF, LOW, LOW_HALF, ROOM, SITE, SIZE, Stub, WAVE};
 use crate::access::{Origin, Site};
+use crate::wide::asm::predicate::NOT_EQUAL;
 use crate::wide::asm::{Gpr, Jump, K, Mem, Rm, When, Zmm, op};
-use crate::wide::inline::NOT_EQUAL;
 use crate::wide::registers::row;
 use gcnjit_rt::Wave;
 use std::mem::offset_of;

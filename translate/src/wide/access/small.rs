@@ -101,14 +101,15 @@ impl Stub<'_> {
 
     /// Loads the active lanes of a chunk, wherever they are. Dwords that would end behind the allocation are loaded from
     /// where they end with it.
-    pub(super) fn gather_small(&mut self, small: Small, chunk: i32) {
-        let index = Stub::index(chunk);
-        if chunk == 0 {
-            self.asm.sub(SIZE, 4 - small.bytes);
-            self.slow_if(When::Below);
-            self.asm.broadcast(LAST, SIZE);
-        }
-        nearest(self.asm, index, LAST, (NEAREST, BEFORE));
+    pub(super) fn gather_small(&mut self, small: Small) {
+        self.asm.sub(SIZE, 4 - small.bytes);
+        self.slow_if(When::Below);
+        self.asm.broadcast(LAST, SIZE);
+        self.chunks_with_lanes(|stub, chunk| stub.gather_parts(small, chunk));
+    }
+
+    fn gather_parts(&mut self, small: Small, chunk: i32) {
+        nearest(self.asm, Stub::index(chunk), LAST, (NEAREST, BEFORE));
         self.asm.v(op::VPXORD, DATA, DATA, DATA);
         self.gather(chunk, NEAREST, 0);
         self.write_small(small, chunk);

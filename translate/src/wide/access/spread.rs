@@ -4,8 +4,8 @@
 
 use super::{CHUNK, COUNT, EXEC, HIGH, LOW, ORDERS, OTHER, ROOM, SITE, SIZE, Stub, WAVE};
 use crate::access::{Base, LaneMove, Origin, Site};
+use crate::wide::asm::predicate::{GREATER, NOT_EQUAL};
 use crate::wide::asm::{Asm, Gpr, Jump, K, MaskOp, Mem, Rm, When, Zmm, op};
-use crate::wide::inline::NOT_EQUAL;
 use crate::wide::registers::row;
 use gcnjit_rt::Wave;
 use std::mem::offset_of;
@@ -24,8 +24,6 @@ pub(super) const OUTSIDE: K = K(6);
 /// Data on its way.
 pub(super) const DATA: Zmm = Zmm(0);
 const SECOND: Zmm = Zmm(1);
-/// VPCMPUD: unsigned greater.
-pub(in crate::wide) const GREATER: u8 = 6;
 
 impl Stub<'_> {
     /// The last case.
@@ -44,11 +42,21 @@ impl Stub<'_> {
         self.slow_if(When::NotZero);
         match (self.access.small, self.access.store) {
             (Some(small), true) => self.scatter_small(small),
-            (Some(small), false) => (0..COUNT).for_each(|chunk| self.gather_small(small, chunk)),
-            (None, true) => (0..COUNT).for_each(|chunk| self.scatter(chunk)),
-            (None, false) => (0..COUNT).for_each(|chunk| self.gather_dwords(chunk)),
+            (Some(small), false) => self.gather_small(small),
+            (None, true) => self.chunks_with_lanes(Stub::scatter),
+            (None, false) => self.chunks_with_lanes(Stub::gather_dwords),
         }
         self.succeed();
+    }
+
+    /// Emits for each chunk what is done if it has active lanes: gathers and scatters take their time for none too.
+    pub(super) fn chunks_with_lanes(&mut self, emit: impl Fn(&mut Self, i32)) {
+        for chunk in 0..COUNT {
+            self.asm.k_test(Stub::active(chunk));
+            let none = self.asm.jump(When::Zero);
+            emit(self, chunk);
+            self.asm.bind(none);
+        }
     }
 
     pub(super) fn find_window(&mut self, base: Origin) {

@@ -14,7 +14,7 @@ use crate::lane::{Op, Ty, Value};
 use crate::pass::fuse::address::{Address, Term, Upper};
 use crate::pass::strides::{Signed, Stride};
 use crate::wide::access::OR_DIFFERENT;
-use crate::wide::access::spread::GREATER;
+use crate::wide::asm::predicate::GREATER;
 use crate::wide::asm::{Asm, K, MaskOp, Mem, Rm, ShiftBy, When, Zmm, op};
 use crate::wide::registers::row;
 use crate::wide::schedule::Event;

@@ -10,8 +10,8 @@ use super::{CHUNK, LOW, PLACE, Part, SCALARS, SITE, SIZE, WAVE};
 use crate::access::LaneMove;
 use crate::defect::{Precaution, forgets};
 use crate::wide::access::EXEC;
+use crate::wide::asm::predicate::NOT_EQUAL;
 use crate::wide::asm::{Gpr, Jump, MaskOp, Mem, Rm, When, Zmm, dwords, op};
-use crate::wide::inline::NOT_EQUAL;
 use crate::x64::Alu;
 
 /// Where the quads of a chunk are.
