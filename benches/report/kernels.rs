@@ -13,8 +13,8 @@ const PATIENCE: Duration = Duration::from_millis(1200);
 const ROUNDS: usize = 7;
 /// How long a contestant's turn is; it ends with a run.
 const TURN: Duration = Duration::from_millis(5);
-/// The interpreter, which is slow, has a turn in one of so many of the first rounds.
-const SLOW_ROUNDS: usize = 3;
+/// The interpreter, which is slow, has a turn in one of so many of these.
+const INTERP_EVERY: usize = 3;
 /// Work-groups that a kernel has to have for its two threads to say something.
 const ENOUGH_GROUPS: u64 = 64;
 
@@ -131,7 +131,7 @@ fn measure(name: &str, host: &Result<Host, String>) -> Measured {
     let mut rivals = host.as_ref().map_err(String::clone).and_then(|host| rivals(host, &case, &left));
     let (mut spent, mut round) = (Duration::ZERO, 0);
     while round < ROUNDS || spent < PATIENCE {
-        if round < ROUNDS && round % SLOW_ROUNDS == 0 {
+        if round < ROUNDS && round % INTERP_EVERY == 0 {
             interp = interp.min(case.run(Engine::Interp, 1).time);
         }
         let start = Instant::now();

@@ -6,9 +6,7 @@ mod support;
 use gcnjit_interp::Stepper;
 use gcnjit_interp::memory::Place;
 use gcnjit_isa::{Access, Decoder, Note, Op, Registers, Target, asm, disas};
-use gcnjit_rt::RegisterFile;
 use gcnjit_rt::gds::Gds;
-use gcnjit_rt::image::BorderColors;
 use gcnjit_rt::lds::Lds;
 use gcnjit_rt::memory::Piece;
 use gcnjit_rt::order::Order;
@@ -33,22 +31,9 @@ impl Bench {
 
     fn step(&self, wave: &mut Wave, target: Target) -> Option<gcnjit_interp::observe::Step> {
         let (view, lds) = (self.memory.view(), Lds::new(4096));
-        let (gds, order, registers) = (&self.gds, &Order::new(), RegisterFile::ALL);
-        let env = Env {
-            target,
-            memory: &view,
-            scratch: 0,
-            registers,
-            group_id: None,
-            exceptions: true,
-            lds: &lds,
-            gds,
-            order,
-            border_colors: BorderColors::NONE,
-            exports: None,
-            stop: &self.stop,
-            slice: 1,
-        };
+        let order = Order::new();
+        let bare = Env::bare(target, &view, &lds, (&self.gds, &order, &self.stop));
+        let env = Env { exceptions: true, slice: 1, ..bare };
         Stepper::default().step(wave, &env).ok()
     }
 }

@@ -60,9 +60,7 @@ impl Walk {
         let group = [x, y, z];
         (group, if is_whole { self.geometry.block } else { self.geometry.group_size(group) })
     }
-}
 
-impl Walk {
     /// How many work-groups of one size there are in x from the one on that was asked for last.
     #[inline(always)]
     pub(crate) fn alike(&self) -> usize {

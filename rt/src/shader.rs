@@ -154,19 +154,12 @@ impl<E: Engine> Runner<'_, E> {
     fn finish(&self, worker: &mut E::Worker, wave: &mut Wave, lds: &Lds) -> Result<(), DispatchError> {
         let (shader, stop) = (self.launch.shader, AtomicBool::new(false));
         let env = Env {
-            target: shader.target(),
-            memory: &self.view,
-            scratch: 0,
             registers: RegisterFile::of(shader.code().rsrc1, shader.target().generation()),
-            group_id: None,
             exceptions: self.exceptions,
-            lds,
-            gds: &self.hardware.gds,
-            order: &self.order,
             border_colors: self.launch.border_colors,
             exports: Some(self.launch.sink),
-            stop: &stop,
             slice: self.options.slice,
+            ..Env::bare(shader.target(), &self.view, lds, (&self.hardware.gds, &self.order, &stop))
         };
         loop {
             self.look_outside(wave)?;

@@ -300,9 +300,9 @@ impl Builder {
 
     /// The same for those of a range.
     fn flush_vgprs_of(&mut self, range: Range<usize>) {
-        let known = self.regs.vgpr.iter().filter(|(register, _)| range.contains(&usize::from(**register)));
-        let known: Vec<(u8, Vgpr)> = known.map(|(register, known)| (*register, *known)).collect();
-        let dirty: Vec<_> = known.into_iter().filter(|(_, known)| known.dirty).collect();
+        let is_dirty = |register: u8, known: &Vgpr| known.dirty && range.contains(&usize::from(register));
+        let dirty = self.regs.vgpr.iter().filter(|(register, known)| is_dirty(**register, known));
+        let dirty: Vec<(u8, Vgpr)> = dirty.map(|(register, known)| (*register, *known)).collect();
         for (register, known) in &dirty {
             let value = self.blended(*register, *known);
             self.block.effect(Op::SetVgpr, [value, Value::NONE, Value::NONE], u64::from(*register));

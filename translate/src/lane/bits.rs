@@ -71,7 +71,7 @@ mod tests {
             Op::Shr => a >> b,
             Op::Shl => a << b,
             Op::Icmp(_) => u32::from(a < b),
-            _ => unreachable!("{:?} is not drawn", node.op),
+            other => panic!("{other:?} is not drawn"),
         }
     }
 

@@ -263,6 +263,11 @@ impl Node {
         self.args.iter().copied().filter(|v| *v != Value::NONE)
     }
 
+    /// Whether it writes a half of EXEC.
+    pub fn writes_exec(&self) -> bool {
+        self.op == Op::SetSgpr && self.imm as usize & !1 == reg::EXEC
+    }
+
     /// The mask outside of which a [`Op::Bits`] may have any bits.
     pub fn bits_within(&self) -> Option<Value> {
         (self.op == Op::Bits && self.args[1] != Value::NONE).then_some(self.args[1])

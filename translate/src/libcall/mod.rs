@@ -160,10 +160,10 @@ unsafe extern "C" fn blend_512(to: *mut u32, from: *const u32, mask: u64) {
 }
 
 /// The type of [`copy`]'s functions.
-pub type Copy = unsafe extern "C" fn(*mut u32, *const u32);
+pub type RowCopy = unsafe extern "C" fn(*mut u32, *const u32);
 
 /// The function that copies a row: `fn(to, from)`. Both are valid rows of dwords, and disjoint.
-pub fn copy() -> Copy {
+pub fn copy() -> RowCopy {
     #[cfg(target_arch = "x86_64")]
     if Level::of_host() == Level::Avx512 {
         return copy_512;

@@ -28,12 +28,17 @@ pub struct Evex {
 
 /// Which comparison VPCMP does, and, of numbers that are ordered, VCMP.
 pub mod predicate {
-    #![allow(missing_docs)]
+    /// x = y.
     pub const EQUAL: u8 = 0;
+    /// x < y.
     pub const LESS: u8 = 1;
+    /// x ≤ y.
     pub const LESS_OR_EQUAL: u8 = 2;
+    /// x ≠ y.
     pub const NOT_EQUAL: u8 = 4;
+    /// x ≥ y.
     pub const NOT_LESS: u8 = 5;
+    /// x > y.
     pub const GREATER: u8 = 6;
 }
 

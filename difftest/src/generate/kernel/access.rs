@@ -2,7 +2,7 @@
 
 use super::{Kernel, NUMBER, items};
 use crate::case::{READ_ONLY, Space};
-use gcnjit_isa::{Gen, Sopp};
+use gcnjit_isa::Gen;
 
 /// The memories that arguments point to, and the SGPRs that do.
 pub(super) const POINTERS: [(u8, Space); 3] = [(0, Space::A), (2, Space::B), (4, Space::C)];
@@ -154,10 +154,7 @@ impl Kernel<'_> {
     /// Moves the element of a place that a lane wants.
     fn move_element(&mut self, place: &Place, store: bool) {
         let form = self.form();
-        let (kind, name) = if store { ("store", place.width.names[1]) } else { ("load", place.width.names[0]) };
-        let data = self.data(u64::from(place.width.dwords()) - 1);
-        let last = data + u64::from(place.width.dwords()) - 1;
-        let data = if last == data { format!("v{data}") } else { format!("v[{data}:{last}]") };
+        let data = self.data_of(place);
         let base = format!("s[{}:{}]", place.base, place.base + 1);
         let (address, pair) = (format!("v{ADDRESS}"), format!("v[{ADDRESS}:{}]", ADDRESS + 1));
         let (family, address, rest) = match form {
@@ -178,11 +175,7 @@ impl Kernel<'_> {
         }
         let at = |offset: u32| if offset == 0 { String::new() } else { format!(" offset:{offset}") };
         let offset = at(inside);
-        self.emit(&match (family, store) {
-            ("buffer", _) => format!("buffer_{kind}_{name} {data}, {address}{rest}{offset}"),
-            (_, true) => format!("{family}_{kind}_{name} {address}, {data}{rest}{offset}"),
-            (_, false) => format!("{family}_{kind}_{name} {data}, {address}{rest}{offset}"),
-        });
+        self.emit(&moved(family, place, store, [&data, &address], &format!("{rest}{offset}")));
         // What is near it, from the same address.
         if !store && !self.even && family == "global" && self.random().once_in(4) {
             let (near, to) = (at(inside + 4 * self.random().below(4) as u32), self.data(0));
@@ -191,6 +184,13 @@ impl Kernel<'_> {
         if self.random().once_in(2) {
             self.emit("s_waitcnt vmcnt(0)");
         }
+    }
+
+    /// Any VGPRs for what is moved.
+    fn data_of(&mut self, place: &Place) -> String {
+        let more = u64::from(place.width.dwords()) - 1;
+        let first = self.data(more);
+        if more == 0 { format!("v{first}") } else { format!("v[{first}:{}]", first + more) }
     }
 
     fn form(&mut self) -> Form {
@@ -248,26 +248,22 @@ impl Kernel<'_> {
         if is_pointer {
             self.whole_address(&place, place.offset);
         }
-        self.emit(&format!("s_movk_i32 s58, {turns}"));
-        let again = self.generator.label();
-        self.place(again);
         let counter = if is_pointer { ADDRESS } else { ELEMENT };
-        if self.random().once_in(3) {
-            self.look_at(counter);
-        }
-        if is_pointer {
-            self.follow(&place, store, step * place.width.bytes);
-        } else {
-            self.move_element(&place, store);
-            self.arithmetic();
-            self.add(ELEMENT, &format!("{step}"), ELEMENT);
-        }
-        if self.random().once_in(3) {
-            self.load();
-        }
-        self.emit("s_sub_u32 s58, s58, 1");
-        self.emit("s_cmp_lg_u32 s58, 0");
-        self.branch(Sopp::s_cbranch_scc1, again);
+        self.repeat(turns, |kernel| {
+            if kernel.random().once_in(3) {
+                kernel.look_at(counter);
+            }
+            if is_pointer {
+                kernel.follow(&place, store, step * place.width.bytes);
+            } else {
+                kernel.move_element(&place, store);
+                kernel.arithmetic();
+                kernel.add(ELEMENT, &format!("{step}"), ELEMENT);
+            }
+            if kernel.random().once_in(3) {
+                kernel.load();
+            }
+        });
         if self.random().once_in(2) {
             self.look_at(counter);
         }
@@ -289,15 +285,10 @@ impl Kernel<'_> {
 
     /// Moves what an address leads to, and moves that on.
     fn follow(&mut self, place: &Place, store: bool, bytes: u32) {
-        let data = self.data(u64::from(place.width.dwords()) - 1);
-        let last = data + u64::from(place.width.dwords()) - 1;
-        let data = if last == data { format!("v{data}") } else { format!("v[{data}:{last}]") };
+        let data = self.data_of(place);
         let (family, rest) = if self.generation() == Gen::Gfx9 { ("global", ", off") } else { ("flat", "") };
         let address = format!("v[{ADDRESS}:{}]", ADDRESS + 1);
-        self.emit(&match store {
-            true => format!("{family}_store_{} {address}, {data}{rest}", place.width.names[1]),
-            false => format!("{family}_load_{} {data}, {address}{rest}", place.width.names[0]),
-        });
+        self.emit(&moved(family, place, store, [&data, &address], rest));
         self.arithmetic();
         self.add_with_carry(ADDRESS, &format!("{bytes:#x}"), ADDRESS);
         self.add_carry(ADDRESS + 1, "0", ADDRESS + 1);
@@ -417,5 +408,16 @@ impl Kernel<'_> {
         self.emit(&format!("s_mov_b32 s{third}, {bytes:#x}"));
         self.emit(&format!("s_mov_b32 s{last}, 0x00027000"));
         format!(", s[{RESOURCE}:{last}], 0{form}")
+    }
+}
+
+/// A load or a store, of data and an address, and what stands behind them.
+fn moved(family: &str, place: &Place, store: bool, [data, address]: [&str; 2], rest: &str) -> String {
+    let [load_name, store_name] = place.width.names;
+    match (family, store) {
+        ("buffer", true) => format!("buffer_store_{store_name} {data}, {address}{rest}"),
+        ("buffer", false) => format!("buffer_load_{load_name} {data}, {address}{rest}"),
+        (_, true) => format!("{family}_store_{store_name} {address}, {data}{rest}"),
+        (_, false) => format!("{family}_load_{load_name} {data}, {address}{rest}"),
     }
 }

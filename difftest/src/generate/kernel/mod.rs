@@ -419,14 +419,21 @@ impl Kernel<'_> {
 
     /// A few turns, each further on in memory.
     fn counted_loop(&mut self) {
-        let turns = 2 + self.random().below(3);
+        let turns = 2 + self.random().below(3) as u32;
+        self.repeat(turns, |kernel| {
+            kernel.load();
+            kernel.arithmetic();
+            let step = kernel.random().pick(&["1", "16", "-1", "s16"]);
+            kernel.add(NUMBER, step, NUMBER);
+        });
+    }
+
+    /// So many turns of a loop.
+    fn repeat(&mut self, turns: u32, body: impl FnOnce(&mut Self)) {
         self.emit(&format!("s_movk_i32 s58, {turns}"));
         let again = self.generator.label();
         self.place(again);
-        self.load();
-        self.arithmetic();
-        let step = self.random().pick(&["1", "16", "-1", "s16"]);
-        self.add(NUMBER, step, NUMBER);
+        body(self);
         self.emit("s_sub_u32 s58, s58, 1");
         self.emit("s_cmp_lg_u32 s58, 0");
         self.branch(Sopp::s_cbranch_scc1, again);

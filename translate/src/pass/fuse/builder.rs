@@ -120,7 +120,7 @@ impl<'a> Builder<'a> {
         match node.op {
             Op::Access => self.access(node.imm as usize),
             Op::Assume => self.assume(value, node.args[0]),
-            Op::SetSgpr if node.imm as usize & !1 == reg::EXEC => None,
+            _ if node.writes_exec() => None,
             // What an access has read before would have to be written behind it.
             Op::SetSgpr if self.read.has(RegisterSet::sgpr(node.imm)) => None,
             Op::SetSgpr => {

@@ -6,7 +6,7 @@
 //! nobody reads lane by lane it does not write to the register file at all: that is done where the loop is left, or where
 //! an iteration finds that something does not count any more ([`Kept::is_stale`]).
 
-use super::{Counting, Fused};
+use super::Fused;
 use crate::lane::{Op, Value};
 use crate::pass::strides::{Guess, Stride};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
@@ -37,12 +37,7 @@ pub struct Kept {
 impl Induction {
     /// What a part does in a loop, given the strides of VGPRs as they are before it; nothing if no address counts.
     pub(super) fn of(mut iteration: Fused, registers: &HashMap<Value, Stride>, guess: &Guess) -> Option<Induction> {
-        iteration.find_strides(registers, guess);
-        let found: Vec<Option<Counting>> = iteration.accesses.iter().map(|access| iteration.counting(access)).collect();
-        if found.iter().all(Option::is_none) {
-            return None;
-        }
-        iteration.accesses.iter_mut().zip(found).for_each(|(access, counting)| access.counting = counting);
+        iteration.find_counting(registers, guess).then_some(())?;
         let stale = iteration.take_stale();
         let kept = iteration.kept(&stale);
         let lanes = iteration.lanes();

@@ -96,9 +96,17 @@ pub struct Stage {
     /// Values to compute at the ends of chunks, each with what is to be looked at when it is there.
     pub ends: Vec<(Value, Vec<Claim>)>,
     /// Strided accesses to check, for which these are needed.
-    pub checks: Vec<usize>,
+    pub checks: Vec<Group>,
     /// The access behind them, by its place in [`Fused::accesses`].
     pub access: Option<usize>,
+}
+
+/// Accesses that are checked as one: a store, or loads that differ in what their instructions add to the address only.
+pub struct Group {
+    /// They, by their places in [`Fused::accesses`].
+    pub accesses: Vec<usize>,
+    /// The bytes of a lane that they move, from the address that they have in common on.
+    pub bytes: Range<i32>,
 }
 
 /// An access of a part.
@@ -134,6 +142,8 @@ pub struct Counting {
     pub stride: i32,
     /// What they are made of.
     pub address: Address,
+    /// How far behind the first byte that its [`Group`] moves the access is.
+    pub behind: i32,
 }
 
 /// What parts are made of.
@@ -292,11 +302,10 @@ impl<'a> Context<'a> {
 
     /// The part of a block that goes back to itself, if it does all that is done to lanes there, and something counts.
     fn whole_loop(&self, exit: RegisterSet) -> Option<Fused> {
-        let writes_exec = |node: &Node| node.op == Op::SetSgpr && node.imm as usize & !1 == reg::EXEC;
         let first = self.items.iter().position(|item| !self.leaves_lanes(*item))?;
         let part = self.longest_from(first)?;
         let is_whole = self.items[part.items.end..].iter().all(|item| self.leaves_lanes(*item));
-        if !is_whole || self.block.nodes.iter().any(writes_exec) {
+        if !is_whole || self.block.nodes.iter().any(Node::writes_exec) {
             return None;
         }
         let induction = self.longest_from(first)?.finish_iteration(exit)?;
@@ -345,7 +354,7 @@ impl Context<'_> {
             self.exec.push(state);
             let Item::Scalar(write) = *item else { continue };
             let node = self.block.node(write);
-            if node.op != Op::SetSgpr || node.imm as usize & !1 != reg::EXEC {
+            if !node.writes_exec() {
                 continue;
             }
             // A read behind the write in program order carries a later number than any before it.

@@ -1,11 +1,13 @@
 //! Which accesses of a part have addresses that count, and whether it pays to compute these at the ends of chunks only.
 
 use super::address::Address;
-use super::{Counting, Fused, FusedAccess};
+use super::{Counting, Fused, FusedAccess, Group};
+use crate::access::Origin;
 use crate::lane::{Node, Op, Shape, Value};
 use crate::pass::strides::claims::{Claim, Claims};
 use crate::pass::strides::{Check, Guess, Stride, check, is_clamped, is_small, stride};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use std::ops::Range;
 
 /// Instructions: a value computed in all chunks rather than at their ends.
 const CHUNKS: usize = 4;
@@ -16,17 +18,27 @@ const SEARCH: (usize, usize) = (8, 60);
 const REGISTER: usize = 12;
 const CHECK: usize = 4;
 
+impl FusedAccess {
+    /// The bytes of a lane that it moves, from its address on.
+    fn bytes(&self) -> Range<i32> {
+        self.access.first_byte()..self.access.first_byte() + self.access.extent(1)
+    }
+
+    /// Where its addresses are, if others that are there may be checked with it.
+    fn common_address(&self) -> Option<(Origin, &Address)> {
+        let is_alone = self.access.store || !self.apart_from.is_empty();
+        self.counting.as_ref().filter(|_| !is_alone).map(|counting| (self.origin, &counting.address))
+    }
+}
+
 impl Fused {
     /// Finds the accesses whose addresses count, given the strides of VGPRs as they are before the part. Returns the values
     /// that are needed lane by lane.
     pub(super) fn find_strided(&mut self, registers: &HashMap<Value, Stride>, guess: &Guess) -> HashSet<Value> {
-        self.find_strides(registers, guess);
-        let found: Vec<Option<Counting>> = self.accesses.iter().map(|access| self.counting(access)).collect();
         let all = self.needed(|_| true);
-        if found.iter().all(Option::is_none) {
+        if !self.find_counting(registers, guess) {
             return all;
         }
-        self.accesses.iter_mut().zip(found).for_each(|(access, counting)| access.counting = counting);
         let assumed: Vec<Vec<Value>> = self.stages.iter().map(|stage| stage.assumed.clone()).collect();
         let guards = self.take_guards();
         let (ends, lanes) = (self.ends(&guards), self.needed(|access| access.counting.is_none()));
@@ -45,7 +57,15 @@ impl Fused {
         lanes
     }
 
-    pub(super) fn find_strides(&mut self, registers: &HashMap<Value, Stride>, guess: &Guess) {
+    /// Finds the strides of values, and accesses whose addresses count. Returns whether there are any.
+    pub(super) fn find_counting(&mut self, registers: &HashMap<Value, Stride>, guess: &Guess) -> bool {
+        self.find_strides(registers, guess);
+        let found: Vec<Option<Counting>> = self.accesses.iter().map(|access| self.counting(access)).collect();
+        self.accesses.iter_mut().zip(found).for_each(|(access, counting)| access.counting = counting);
+        self.accesses.iter().any(|access| access.counting.is_some())
+    }
+
+    fn find_strides(&mut self, registers: &HashMap<Value, Stride>, guess: &Guess) {
         let mut strides: Vec<Stride> = Vec::with_capacity(self.block.nodes.len());
         for (i, node) in self.block.nodes.iter().enumerate() {
             let value = Value(i as u32);
@@ -61,7 +81,7 @@ impl Fused {
     }
 
     /// How the addresses of an access count, if its code can use that.
-    pub(super) fn counting(&self, access: &FusedAccess) -> Option<Counting> {
+    fn counting(&self, access: &FusedAccess) -> Option<Counting> {
         let is_uniform = |value: &Value| self.block.node(*value).shape == Shape::Uniform;
         if access.address.iter().all(is_uniform) {
             return None;
@@ -75,7 +95,7 @@ impl Fused {
             Some(_) => is_run || stride == 0 && !lanes.store,
             None => is_run || stride >= 0 && !lanes.store,
         };
-        fits.then_some(Counting { stride, address })
+        fits.then_some(Counting { stride, address, behind: 0 })
     }
 
     /// Takes the masks that are true in all lanes of a chunk if they are so at its ends.
@@ -124,6 +144,7 @@ impl Fused {
     /// that it loads. Others, and what they are made of, are found before it. Guards have to be true.
     pub(super) fn list_ends(&mut self, ends: &HashSet<Value>, others: &[Value], guards: &[Value]) {
         let mut values = vec![Vec::new(); self.stages.len()];
+        let mut checks = vec![Vec::new(); self.stages.len()];
         values[0].extend(self.with_arguments(others.to_vec()).into_iter().filter(|value| ends.contains(value)));
         values[0].sort_unstable();
         let mut listed: HashSet<Value> = values[0].iter().copied().collect();
@@ -137,13 +158,13 @@ impl Fused {
             new.sort_unstable();
             values[stage].extend(new);
             values[stage].sort_unstable();
-            self.stages[stage].checks.push(access);
+            checks[stage].push(access);
         }
         let mut claims = Claims::new(&self.block, &self.strides);
         let mut of_addresses: HashMap<Value, Vec<Claim>> = HashMap::default();
-        for (stage, values) in self.stages.iter_mut().zip(values) {
+        for ((stage, values), checks) in self.stages.iter_mut().zip(values).zip(&checks) {
             stage.ends = values.iter().copied().zip(claims.of(&values)).collect();
-            let counting = stage.checks.iter().filter_map(|access| self.accesses[*access].counting.as_ref());
+            let counting = checks.iter().filter_map(|access| self.accesses[*access].counting.as_ref());
             for term in counting.flat_map(|counting| &counting.address.terms) {
                 let claim = claims.in_order(term.low, term.order());
                 of_addresses.entry(term.low).or_default().extend(claim);
@@ -154,5 +175,32 @@ impl Fused {
         for (value, claims) in self.stages.iter_mut().flat_map(|stage| &mut stage.ends) {
             claims.extend(of_addresses.remove(value).unwrap_or_default());
         }
+        for (i, checks) in checks.into_iter().enumerate() {
+            self.stages[i].checks = self.groups(checks);
+        }
+    }
+
+    /// Accesses with addresses that count, as they are checked.
+    fn groups(&mut self, checks: Vec<usize>) -> Vec<Group> {
+        let mut groups: Vec<Group> = Vec::new();
+        for access in checks {
+            let bytes = self.accesses[access].bytes();
+            let common = self.accesses[access].common_address();
+            let is_like = |group: &&mut Group| self.accesses[group.accesses[0]].common_address() == common;
+            match groups.iter_mut().find(is_like).filter(|_| common.is_some()) {
+                Some(group) => {
+                    group.bytes = group.bytes.start.min(bytes.start)..group.bytes.end.max(bytes.end);
+                    group.accesses.push(access);
+                }
+                None => groups.push(Group { accesses: vec![access], bytes }),
+            }
+        }
+        for (group, access) in groups.iter().flat_map(|group| group.accesses.iter().map(move |access| (group, *access)))
+        {
+            let access = &mut self.accesses[access];
+            let behind = access.bytes().start - group.bytes.start;
+            access.counting.iter_mut().for_each(|counting| counting.behind = behind);
+        }
+        groups
     }
 }

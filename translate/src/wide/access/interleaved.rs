@@ -5,7 +5,7 @@
 use super::lanes::{PLACE, VALUE};
 use super::small::BEFORE;
 use super::spread::{DATA, LIMIT, MOVING, ORIGIN, OUTSIDE, START};
-use super::{CHUNK, COUNT, LOW, SITE, SIZE, Stub, WAVE};
+use super::{CHUNK, COUNT, LOW, SITE, SIZE, Stub, WAVE, unless_all_active};
 use crate::access::{Interleaved, SWIZZLE_LIMIT, Site};
 use crate::wide::asm::predicate::GREATER;
 use crate::wide::asm::{MaskOp, Mem, Rm, ShiftBy, When, Zmm, op};
@@ -112,7 +112,7 @@ impl Stub<'_> {
             }
             (None, true) => {
                 // What a masked store writes is not forwarded to the loads behind it.
-                let partial = self.unless_all_active();
+                let partial = unless_all_active(self.asm);
                 for (chunk, at) in chunks.clone() {
                     self.asm.v1(op::VMOVDQA32, DATA, Rm::Mem(register(self, chunk)));
                     self.asm.store_unaligned(at, DATA);

@@ -142,7 +142,7 @@ fn emit_move(asm: &mut Asm, access: &LaneMove) -> usize {
         }
         Base::Linear(origin) => {
             stub.check_site();
-            let partial = stub.unless_all_active();
+            let partial = unless_all_active(stub.asm);
             stub.one_run(origin);
             match access.small {
                 Some(small) if !access.store => {
@@ -160,6 +160,15 @@ fn emit_move(asm: &mut Asm, access: &LaneMove) -> usize {
     stub.spread();
     stub.give_up();
     offset
+}
+
+/// The jumps are taken if not all lanes of a wave are active.
+pub(super) fn unless_all_active(asm: &mut Asm) -> [Jump; 2] {
+    // Both halves may have been written apart and just now: a load of both would have to wait for that.
+    [0, 4].map(|half| {
+        asm.is_ones32(WAVE, EXEC + half);
+        asm.jump(When::NotZero)
+    })
 }
 
 struct Stub<'a> {
@@ -200,15 +209,6 @@ impl Stub<'_> {
         if self.access.side_by_side() == 2 {
             self.load_orders();
         }
-    }
-
-    /// The jumps are taken if not all lanes are active.
-    fn unless_all_active(&mut self) -> [Jump; 2] {
-        // Both halves may have been written apart and just now: a load of both would have to wait for that.
-        [0, 4].map(|half| {
-            self.asm.is_ones32(WAVE, EXEC + half);
-            self.asm.jump(When::NotZero)
-        })
     }
 
     /// The case that all lanes are side by side.

@@ -5,17 +5,15 @@
 //! only reads VGPRs that it begins with, and where its lots are. There is nothing else that could go wrong in the loop.
 
 use super::{
-    COUNT, Chunk, LOW, PLACE, Part, PartEvent, SCALARS, SITE, Unit, WAVE, counter, events, layout, layout_of_values,
+    COUNT, LOW, PLACE, Part, PartEvent, SCALARS, SITE, Unit, WAVE, counter, events, layout, layout_of_values,
     load_sites,
 };
 use crate::jit::{Context, Together};
 use crate::lane::Value;
 use crate::pass::alike::Alike;
-use crate::pass::demand::Demand;
 use crate::pass::fuse::Fused;
 use crate::pass::strides::CHUNK;
 use crate::wide::asm::{Asm, Gpr, Jump, Mem, Rm, When, op};
-use crate::wide::registers::{Registers, Work};
 use crate::wide::schedule::Schedule;
 use crate::wide::{Entry, Layout};
 use crate::x64::Alu;
@@ -90,9 +88,7 @@ pub(super) fn emit(asm: &mut Asm, fused: &Fused, unit: &Unit<'_>, alike: Alike) 
     asm.mov(SCALARS, Gpr::Rsi);
     lots.keep(asm);
     let mut part = |asm: &mut Asm, schedule: &Schedule<PartEvent<'_>>, places| {
-        let demand = Demand { block: &fused.block, plan: &fused.plan, rank: 0 };
-        let r = Registers::new(asm, demand, None, &schedule.lives, &mut own, Work::Chunk(0));
-        let part = Part::new(Chunk { r }, fused, unit, false, COUNT);
+        let part = Part::new(asm, fused, unit, &schedule.lives, &mut own);
         Part { places, alike: Some(lots), ..part }.go_through(schedule)
     };
     let (places, fail) = part(asm, &once, HashMap::default());
@@ -124,11 +120,7 @@ impl Part<'_> {
         if schedule.events().any(|(_, event)| matches!(event, PartEvent::Proof)) {
             (self.wrong, self.wrong_pairs) = (Some(self.zero()), Some(self.zero()));
         }
-        for (chunk, event) in schedule.events() {
-            self.chunk.r.begin(chunk);
-            self.event(event);
-            self.chunk.r.next();
-        }
+        self.events(schedule);
         (self.places, self.fail)
     }
 

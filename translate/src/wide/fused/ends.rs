@@ -12,6 +12,7 @@ use crate::access::{Origin, Site};
 use crate::defect::{Precaution, forgets};
 use crate::lane::{Op, Ty, Value};
 use crate::pass::fuse::address::{Address, Term, Upper};
+use crate::pass::fuse::{Counting, Group};
 use crate::pass::strides::{Signed, Stride};
 use crate::wide::access::OR_DIFFERENT;
 use crate::wide::asm::predicate::GREATER;
@@ -22,7 +23,6 @@ use crate::x64::Alu;
 use gcnjit_rt::wave::ids;
 use gcnjit_rt::{LANES, Wave};
 use std::mem::offset_of;
-use std::ops::Range;
 
 /// The largest integers among those that go up from the first lane to the last one.
 #[derive(Clone, Copy)]
@@ -291,54 +291,18 @@ impl<'a> Part<'a> {
         self.asm().vi(op::VPTERNLOGD, wrong, signs, Rm::Mem(ends), OR_MISSING);
     }
 
-    /// Checks of an access whose lanes are a stride apart in each chunk that both ends are in the allocation; keeps where
+    /// Checks of accesses whose lanes are a stride apart in each chunk that both ends are in the allocation; keeps where
     /// the chunks' first lanes are.
-    pub(super) fn check_strided(&mut self, number: usize, address: &Address) {
-        let group = self.group(number);
-        if let Some(places) = self.places.get(&group[0]) {
-            self.places.insert(number, *places);
-            return;
-        }
-        self.check_site(number);
-        let Range { start: first, end } = self.bytes(&group);
-        let distances = self.distances(number, address, first);
-        self.check_inside(distances, end - first);
+    pub(super) fn check_strided(&mut self, group: &Group, address: &Address) {
+        let first = group.accesses[0];
+        self.check_site(first);
+        let distances = self.distances(first, address, group.bytes.start);
+        self.check_inside(distances, group.bytes.end - group.bytes.start);
         let places = self.chunk.r.layout_mut().spill(CHUNK);
-        let start = Mem::At(SITE, self.at(number) + Site::START as i32);
+        let start = Mem::At(SITE, self.at(first) + Site::START as i32);
         self.asm().v(op::VPADDQ, distances, distances, Rm::Broadcast(start));
         self.asm().store(Mem::At(SCALARS, places), distances);
-        self.places.insert(number, places);
-    }
-
-    /// The accesses that are checked as one: loads that differ in what their instructions add to the address only.
-    fn group(&self, number: usize) -> Vec<usize> {
-        let fused = self.fused;
-        let address = |number: usize| {
-            let access = &fused.accesses[number];
-            let is_alone = access.access.store || !access.apart_from.is_empty();
-            access.counting.as_ref().filter(|_| !is_alone).map(|counting| (access.origin, &counting.address))
-        };
-        let stage =
-            fused.stages.iter().find(|stage| stage.checks.contains(&number)).filter(|_| address(number).is_some());
-        let alike =
-            stage.into_iter().flat_map(|stage| &stage.checks).filter(|other| address(**other) == address(number));
-        let group: Vec<usize> = alike.copied().collect();
-        if group.is_empty() { vec![number] } else { group }
-    }
-
-    /// The bytes of a lane that accesses move, from the address that they have in common on.
-    fn bytes(&self, group: &[usize]) -> Range<i32> {
-        let accesses = group.iter().map(|number| &self.fused.accesses[*number].access);
-        let bytes = accesses.map(|access| access.first_byte()..access.first_byte() + access.extent(1));
-        bytes.reduce(|all, own| all.start.min(own.start)..all.end.max(own.end)).expect("there is one")
-    }
-
-    /// How far behind the places that are kept for its group an access is.
-    fn behind(&self, number: usize) -> i32 {
-        match forgets(Precaution::Group) {
-            true => 0,
-            false => self.fused.accesses[number].access.first_byte() - self.bytes(&self.group(number)).start,
-        }
+        self.places.extend(group.accesses.iter().map(|access| (*access, places)));
     }
 
     /// How far into the allocation lanes are at the ends of chunks, as quadwords: so many bytes from their addresses on.
@@ -463,12 +427,12 @@ impl<'a> Part<'a> {
     }
 
     /// Loads what a strided access has been checked for.
-    pub(super) fn load_strided(&mut self, number: usize, stride: i32) {
-        let places = self.places[&number];
+    pub(super) fn load_strided(&mut self, number: usize, counting: &Counting) {
         if self.fused.accesses[number].access.store {
             return;
         }
-        let behind = self.behind(number);
+        let (places, stride) = (self.places[&number], counting.stride);
+        let behind = if forgets(Precaution::Group) { 0 } else { counting.behind };
         let mut lanes = Lanes::new(self, number, Vec::new());
         for chunk in 0..lanes.part.count {
             lanes.part.go_to(places, chunk, stride);

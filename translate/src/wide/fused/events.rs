@@ -4,7 +4,7 @@ use super::{COUNT, ENDS};
 use crate::lane::{Op, Shape, Value};
 use crate::pass::fuse::address::Address;
 use crate::pass::fuse::induction::Induction;
-use crate::pass::fuse::{Counting, Fused, Stage};
+use crate::pass::fuse::{Counting, Fused, Group, Stage};
 use crate::pass::strides::claims::Claim;
 use crate::wide::schedule::{Event, Schedule, Use};
 use crate::wide::tiles::Tiles;
@@ -23,7 +23,7 @@ pub(super) enum PartEvent<'f> {
     /// Looks at one there.
     Claim(Claim),
     /// Checks where a strided access goes.
-    Check(usize, &'f Address),
+    Check(&'f Group, &'f Address),
     /// Gives up if something is not as it was thought to be.
     Proof,
     /// Checks an access, for all chunks, if that has not been done, and loads.
@@ -179,10 +179,10 @@ impl<'a> List<'a> {
             self.push(ENDS, PartEvent::Ends(*value), &[]);
             claims.iter().for_each(|claim| self.push(ENDS, PartEvent::Claim(*claim), &[claim.value()]));
         }
-        for access in &stage.checks {
-            if let Some(Counting { address, .. }) = &fused.accesses[*access].counting {
+        for group in &stage.checks {
+            if let Some(Counting { address, .. }) = &fused.accesses[group.accesses[0]].counting {
                 self.uses(ENDS, address.values());
-                self.push(ENDS, PartEvent::Check(*access, address), &[]);
+                self.push(ENDS, PartEvent::Check(group, address), &[]);
             }
         }
         if !stage.checks.is_empty() || !stage.ends.is_empty() {

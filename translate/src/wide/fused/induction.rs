@@ -11,14 +11,12 @@ use super::general::General;
 use super::{CHUNK, COUNT, Part, SCALARS, SITE, Unit, WAVE, counter, events, layout_of_values, load_sites};
 use crate::access::Site;
 use crate::defect::{Precaution, forgets};
-use crate::pass::demand::Demand;
 use crate::pass::fuse::induction::{Induction, Kept};
 use crate::wide::Layout;
-use crate::wide::access::{EXEC, PATIENCE};
+use crate::wide::access::{PATIENCE, unless_all_active};
 use crate::wide::asm::{Asm, Gpr, Jump, Mem, Rm, When, Zmm, op};
-use crate::wide::registers::{Registers, Work, row};
+use crate::wide::registers::row;
 use crate::wide::schedule::Schedule;
-use crate::wide::select::Chunk;
 use rustc_hash::FxHashMap as HashMap;
 use std::rc::Rc;
 
@@ -55,10 +53,7 @@ impl<'a> Iterations<'a> {
         let [first, each] = events::iterations(self.induction, Rc::new(events::tiles(&self.induction.iteration)));
         asm.compare8(SCALARS, Layout::KEPT, 0);
         let known = asm.jump(When::NotZero);
-        let ordinary = [0, 4].map(|half| {
-            asm.is_ones32(WAVE, EXEC + half);
-            asm.jump(When::NotZero)
-        });
+        let ordinary = unless_all_active(asm);
         load_sites(asm, SITE);
         asm.compare8(SITE, misses, PATIENCE);
         let mut fail = vec![asm.jump(When::Above)];
@@ -93,19 +88,10 @@ impl<'a> Iterations<'a> {
         is_known: bool,
     ) -> Vec<Jump> {
         let iteration = &self.induction.iteration;
-        let demand = Demand { block: &iteration.block, plan: &iteration.plan, rank: 0 };
-        let r = Registers::new(asm, demand, None, &schedule.lives, &mut self.own, Work::Chunk(0));
-        let kept = Some((&self.slots, is_known));
-        let mut part = Part { kept, ..Part::new(Chunk { r }, iteration, unit, false, COUNT) };
+        let part = Part::new(asm, iteration, unit, &schedule.lives, &mut self.own);
+        let mut part = Part { kept: Some((&self.slots, is_known)), ..part };
         part.wrong = Some(part.zero());
-        for (chunk, event) in schedule.events() {
-            part.chunk.r.begin(chunk);
-            match event {
-                PartEvent::Proof if !is_known && forgets(Precaution::Induction) => {}
-                _ => part.event(event),
-            }
-            part.chunk.r.next();
-        }
+        part.events(schedule);
         if is_known {
             part.finish_bits();
         }

@@ -22,10 +22,10 @@ mod small;
 mod stores;
 mod tables;
 
-use super::access::{COUNT, EXEC, PATIENCE, orders};
+use super::access::{COUNT, EXEC, PATIENCE, orders, unless_all_active};
 use super::asm::{Asm, Gpr, Jump, K, MaskOp, Mem, Rm, When, Zmm, op};
 use super::registers::{ENDS, Registers, Work};
-use super::schedule::{Event, Schedule};
+use super::schedule::{Event, Lives, Schedule};
 use super::select::{Chunk, floats};
 use super::{Entry, Layout, join_bits};
 use crate::access::{Origin, Site};
@@ -103,19 +103,14 @@ pub fn emit(asm: &mut Asm, block: &Block, plan: &Plan, fused: &Fused, unit: &Uni
         iterations.emit(asm, unit, general.as_ref(), &layout);
     }
     let mut version = |asm: &mut Asm, schedule: &Schedule<PartEvent<'_>>, partial, count| {
-        let demand = Demand { block: &fused.block, plan: &fused.plan, rank: 0 };
-        let registers = Registers::new(asm, demand, None, &schedule.lives, &mut own, Work::Chunk(0));
-        let part = Part::new(Chunk { r: registers }, fused, unit, partial, count);
-        part.emit(schedule, general.as_ref(), &layout)
+        let part = Part::new(asm, fused, unit, &schedule.lives, &mut own);
+        Part { partial, count, ..part }.emit(schedule, general.as_ref(), &layout)
     };
     let tiles = Rc::new(events::tiles(fused));
     let all_chunks = LazyCell::new(|| events::schedule(fused, COUNT, tiles.clone()));
     let mut give_up = Vec::new();
     if unit.superblock.is_none() || !fused.partial {
-        let not_all = [0, 4].map(|half| {
-            asm.is_ones32(WAVE, EXEC + half);
-            asm.jump(When::NotZero)
-        });
+        let not_all = unless_all_active(asm);
         give_up.push(version(asm, &all_chunks, false, COUNT));
         not_all.into_iter().for_each(|jump| asm.bind(jump));
     }
@@ -235,13 +230,14 @@ pub(super) struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    fn new(chunk: Chunk<'a>, fused: &'a Fused, unit: &'a Unit<'a>, partial: bool, count: i32) -> Self {
-        let is_ahead = fused.streams() <= ends::STREAMS;
+    /// One for EXEC all ones.
+    fn new(asm: &'a mut Asm, fused: &'a Fused, unit: &'a Unit<'a>, lives: &'a Lives, own: &'a mut Layout) -> Self {
+        let demand = Demand { block: &fused.block, plan: &fused.plan, rank: 0 };
         Part {
-            chunk,
+            chunk: Chunk { r: Registers::new(asm, demand, None, lives, own, Work::Chunk(0)) },
             fused,
-            partial,
-            count,
+            partial: false,
+            count: COUNT,
             unit,
             fail: Vec::new(),
             places: HashMap::default(),
@@ -251,7 +247,7 @@ impl<'a> Part<'a> {
             largest: HashMap::default(),
             bases: HashMap::default(),
             chunks: None,
-            is_ahead,
+            is_ahead: fused.streams() <= ends::STREAMS,
             floats_in: None,
             alike: None,
             kept: None,
@@ -281,7 +277,7 @@ impl<'a> Part<'a> {
         let counter = counter(self.fused, self.unit);
         // A superblock's own code has looked.
         if self.unit.superblock.is_none() {
-            self.find_sites();
+            load_sites(self.asm(), SITE);
             self.asm().compare8(SITE, counter, PATIENCE);
             self.fail_if(When::Above);
         }
@@ -293,13 +289,9 @@ impl<'a> Part<'a> {
         let values = self.fused.stages.iter().flat_map(|stage| &stage.values);
         let floats = floats(values.map(|value| self.fused.block.node(*value)));
         floats.filter(|_| self.partial).into_iter().for_each(|wide| self.chunk.r.reserve_float_lanes(wide));
-        for (chunk, event) in schedule.events() {
-            self.chunk.r.begin(chunk);
-            self.event(event);
-            self.chunk.r.next();
-        }
+        self.events(schedule);
         self.finish_bits();
-        self.find_sites();
+        load_sites(self.asm(), SITE);
         self.asm().clear8(SITE, counter);
         if let Some(general) = general {
             general.write_scalars(self.asm(), frame);
@@ -309,19 +301,28 @@ impl<'a> Part<'a> {
         for jump in std::mem::take(&mut self.fail) {
             self.asm().bind(jump);
         }
-        self.find_sites();
+        load_sites(self.asm(), SITE);
         self.asm().increment8(SITE, counter);
         self.asm().jump_always()
     }
 
+    fn events(&mut self, schedule: &Schedule<PartEvent<'_>>) {
+        for (chunk, event) in schedule.events() {
+            self.chunk.r.begin(chunk);
+            self.event(event);
+            self.chunk.r.next();
+        }
+    }
+
     fn event(&mut self, event: PartEvent<'_>) {
         match event {
+            PartEvent::Proof if matches!(self.kept, Some((_, false))) && forgets(Precaution::Induction) => {}
             PartEvent::Assume(mask) => self.assume(mask),
             PartEvent::Ends(value) => self.ends(value),
             PartEvent::Claim(Claim::Ordered(value, signed)) => self.check_order(value, signed),
             PartEvent::Claim(Claim::Ends(value)) => self.check_ends(value),
             PartEvent::Claim(Claim::True(mask)) => self.check_true(mask),
-            PartEvent::Check(number, address) => self.check_strided(number, address),
+            PartEvent::Check(group, address) => self.check_strided(group, address),
             PartEvent::Proof if self.alike.is_some() => self.find_good_lots(),
             PartEvent::Proof => self.fail_if_wrong(),
             PartEvent::Access(number) => self.access(number),
@@ -343,10 +344,6 @@ impl<'a> Part<'a> {
             self.chunk.r.load_float_lanes_from(Mem::At(WAVE, EXEC + 2 * chunk));
             self.floats_in = Some(chunk);
         }
-    }
-
-    fn find_sites(&mut self) {
-        load_sites(self.asm(), SITE);
     }
 
     fn site_offset(&self, number: usize) -> i32 {
@@ -374,7 +371,7 @@ impl<'a> Part<'a> {
         let fused = self.fused;
         let access = &fused.accesses[number];
         if let Some(counting) = &access.counting {
-            return self.load_strided(number, counting.stride);
+            return self.load_strided(number, counting);
         }
         self.check_site(number);
         if access.access.store {
@@ -452,7 +449,7 @@ impl<'a> Part<'a> {
         let access = &fused.accesses[number].access;
         match fused.accesses[number].origin {
             Origin::Lds { .. } => self.asm().load64(SITE, SCALARS, Layout::CONTEXT),
-            _ => self.find_sites(),
+            _ => load_sites(self.asm(), SITE),
         }
         self.check_apart(number);
         let at = self.at(number);
