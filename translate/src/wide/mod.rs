@@ -283,19 +283,25 @@ fn idle_mask(demand: &Demand<'_>, needed: &[Value]) -> Option<Value> {
 
 /// Has floats computed in the lanes of a chunk that matter, if others do not.
 fn keep_floats_in(registers: &mut Registers<'_>, idle: Option<Value>, schedule: &Schedule<Event>) {
-    let demand = registers.demand;
-    let computed = schedule.events().filter_map(|(_, event)| match event {
-        Event::Compute(value) => Some(demand.node(value)),
-        _ => None,
-    });
-    if let (Some(exec), Some(wide)) = (idle, select::floats(computed)) {
+    if let (Some(exec), Some(wide)) = (idle, floats(&registers.demand, schedule)) {
         registers.reserve_float_lanes(wide);
         registers.load_float_lanes(exec);
     }
 }
 
+/// Whether values are computed that mind denormals, and wide ones among them.
+fn floats(demand: &Demand<'_>, schedule: &Schedule<Event>) -> Option<bool> {
+    let computed = schedule.events().filter_map(|(_, event)| match event {
+        Event::Compute(value) => Some(demand.node(value)),
+        _ => None,
+    });
+    select::floats(computed)
+}
+
 /// Events of a chunk up to which all chunks are written out: the loop would take a quarter of the time or more.
 const SHORT: usize = 24;
+/// The same where chunks without active lanes could be skipped: a branch that the host guesses wrong costs as much.
+const SHORT_PARTIAL: usize = 32;
 
 /// Emits the work on all chunks, which is to compute the `needed` values. With `full` given, that mask is all ones; chunks
 /// without lanes of `idle` are skipped.
@@ -307,12 +313,10 @@ fn version(
     idle: Option<Value>,
     needed: Vec<Value>,
 ) {
-    if idle.is_some() {
-        (1..layout.bits_count()).for_each(|index| asm.clear64(Gpr::Rdx, layout.bits(index)));
-    }
     let has_bits = layout.bits_count() > 0;
     let schedule = Schedule::new(&demand, full, needed);
-    if schedule.len() <= SHORT && idle.is_none() {
+    let longest = if idle.is_none() { SHORT } else { SHORT_PARTIAL };
+    if schedule.len() <= longest && (idle.is_none() || floats(&demand, &schedule).is_none()) {
         let all = schedule.written_out(CHUNKS);
         select::events(&all, Registers::new(asm, demand, full, &all.lives, layout, Work::Chunk(0)));
     } else {
@@ -334,6 +338,9 @@ fn chunk_loop(
     idle: Option<Value>,
     schedule: &Schedule<Event>,
 ) {
+    if idle.is_some() {
+        (1..layout.bits_count()).for_each(|index| asm.clear64(Gpr::Rdx, layout.bits(index)));
+    }
     asm.clear_register(Gpr::R10);
     asm.mov(Gpr::R8, Gpr::Rdx);
     asm.mov(Gpr::Rcx, Gpr::Rsi);
