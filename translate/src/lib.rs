@@ -39,8 +39,10 @@ use lower::{Planned, Shaping, Watch};
 use pass::alike::Alike;
 use pass::compact::Loop;
 use pass::fuse::Scope;
+use pass::registers::{Needs, RegisterSet, all_read, needed};
 use pass::strides::Start;
 use pass::superblock::Superblock;
+use rustc_hash::FxHashMap as HashMap;
 use stats::timed;
 
 /// What code is translated for beside MODE.
@@ -98,7 +100,10 @@ pub fn translate_compacted(unit: &jit::Unit, of: &Loop, machine: Machine) -> Res
     let compaction = Compaction::new(of, &blocks);
     let planned = timed(&mut stages.plan, || {
         let watches = pass::compact::others(&blocks);
-        plan_blocks(guest, blocks, machine, mode, None, watches, Scope::Block)
+        let known: HashMap<u64, RegisterSet> =
+            unit.blocks.iter().map(|planned| (planned.block.pc, planned.read_first)).collect();
+        let needs = needed(&blocks, machine.at_end, |pc| known.get(&pc).copied().unwrap_or(RegisterSet::ALL));
+        plan_blocks(guest, blocks, needs, mode, None, watches, Scope::Block)
     });
     jit::compile(planned, Some(compaction), mode, Shaping::default(), stages)
 }
@@ -149,7 +154,8 @@ fn plan(
     let mut planned = timed(&mut stages.plan, || {
         let guesses = wide::is_available().then(|| Guesses::of(&blocks, start));
         let watches = guesses.as_ref().map_or_else(Vec::new, |guesses| pass::compact::few(&blocks, &guesses.exec));
-        plan_blocks(guest, blocks, machine, mode, guesses, watches, Scope::Block)
+        let needs = needed(&blocks, machine.at_end, all_read);
+        plan_blocks(guest, blocks, needs, mode, guesses, watches, Scope::Block)
     });
     if let Some(superblock) = plan_superblock(&planned, machine, mode, start, stages)? {
         let alike = timed(&mut stages.plan, || plan_alike(&superblock, &planned, machine, mode, start));
@@ -166,7 +172,7 @@ fn plan(
 /// is mostly because values are clamped, so its part looks where these go.
 fn plan_for_others(planned: &mut Planned, mode: Mode, start: &Start) {
     let guesses = Guesses::of(std::slice::from_ref(&planned.block), &start.at_edge());
-    let exit = pass::registers::RegisterSet::default();
+    let exit = RegisterSet::default();
     planned.parts = pass::fuse::parts(
         &planned.block,
         &planned.plan,
@@ -196,7 +202,8 @@ fn plan_superblock(
     Ok(timed(&mut stages.plan, || {
         let block = vec![block];
         let guesses = Guesses::of(&block, start);
-        let planned = plan_blocks(vec![guest], block, machine, mode, Some(guesses), Vec::new(), Scope::Superblock);
+        let needs = needed(&block, machine.at_end, all_read);
+        let planned = plan_blocks(vec![guest], block, needs, mode, Some(guesses), Vec::new(), Scope::Superblock);
         let planned = planned.into_iter().next()?;
         let superblock = Superblock::find(&planned, entry, blocks, mode)?;
         Some(Planned { superblock: Some(superblock), ..planned })
@@ -217,7 +224,8 @@ fn plan_alike(
     let block = vec![pass::alike::by_wave(&superblock.block, group_id)?];
     let guesses = Guesses::of(&block, &start);
     let guest = vec![superblock.guest.clone()];
-    let planned = plan_blocks(guest, block, machine, mode, Some(guesses), Vec::new(), Scope::Superblock);
+    let needs = needed(&block, machine.at_end, all_read);
+    let planned = plan_blocks(guest, block, needs, mode, Some(guesses), Vec::new(), Scope::Superblock);
     let planned = planned.into_iter().next()?;
     let found = Superblock::find(&planned, of, blocks, mode)?;
     let alike = Some(Alike { reach: planned.parts[0].reach, group_id });
@@ -229,13 +237,12 @@ fn plan_alike(
 fn plan_blocks(
     guest: Vec<cfg::GuestBlock>,
     blocks: Vec<Block>,
-    machine: Machine,
+    needs: Vec<Needs>,
     mode: Mode,
     guesses: Option<Guesses>,
     watches: Vec<Watch>,
     scope: Scope,
 ) -> Vec<Planned> {
-    let needs = pass::registers::needed(&blocks, machine.at_end);
     let watches = watches.into_iter().chain(std::iter::repeat_with(|| Watch::Nothing));
     let code = guest.into_iter().zip(blocks);
     let planned = code.zip(needs).zip(watches).enumerate().map(|(i, (((guest, block), needs), watch))| {

@@ -10,7 +10,7 @@
 //! whether waves can be run together.
 
 use super::fuse::Fused;
-use super::registers::{RegisterSet, needed};
+use super::registers::{RegisterSet, all_read, needed};
 use crate::AtEnd;
 use crate::access::Origin;
 use crate::lane::{Block, Node, Op, Shape, Ty, Value};
@@ -47,7 +47,7 @@ pub fn by_wave(block: &Block, group_id: Option<u8>) -> Option<Block> {
     let mut own = group_id.map_or(RegisterSet::default(), |register| RegisterSet::sgpr(register.into()));
     let mut dependent = RegisterSet::default();
     let mut names: Vec<Value> = Vec::with_capacity(block.nodes.len());
-    let needed = needed(std::slice::from_ref(block), AtEnd::Nothing).pop()?.nodes;
+    let needed = needed(std::slice::from_ref(block), AtEnd::Nothing, all_read).pop()?.nodes;
     for (i, node) in block.nodes.iter().enumerate() {
         result.at = block.origin(Value(i as u32));
         let args = node.args.map(|arg| names.get(arg.index()).copied().unwrap_or(Value::NONE));

@@ -6,7 +6,7 @@
 //! all lanes, or in those only that EXEC enables at that place. A write that is blended under EXEC serves the latter,
 //! and they stay served from there back to a change of EXEC that can have enabled lanes.
 
-use super::registers::{Exits, RegisterSet, effect};
+use super::registers::{Exits, RegisterSet, all_read, effect};
 use crate::AtEnd;
 use crate::lane::{Block, Node, Op, Shape, Term, Ty, Value};
 use crate::libcall::RowOp;
@@ -43,8 +43,8 @@ pub fn read_first(blocks: &[&Block]) -> Vec<RegisterSet> {
         changed = false;
         for (i, block) in blocks.iter().enumerate().rev() {
             let exit = Reads {
-                all: exits.of(block, |successor| entry[successor].all),
-                active: exits.of(block, |successor| entry[successor].active),
+                all: exits.of(block, |successor| entry[successor].all, all_read),
+                active: exits.of(block, |successor| entry[successor].active, all_read),
             };
             let reads = Backward::new(block, &masks[i], exit).start();
             changed |= reads != entry[i];

@@ -1,8 +1,8 @@
 //! Dead writes of registers, over all blocks of a unit.
 //!
 //! A write to the register file is dead if no path reads the register before it is written again. Where control leaves
-//! the unit, everything is read; where the wave ends, nothing, unless somebody looks ([`AtEnd`]). A memory access may fault,
-//! and then reads all VGPRs. So a wave that is stopped inside of a unit has all its VGPRs as they should be, all
+//! the unit, everything is read, but for what is known of code there; where the wave ends, nothing, unless somebody looks
+//! ([`AtEnd`]). A memory access may fault, and then reads all VGPRs. So a wave that is stopped inside of a unit has all its VGPRs as they should be, all
 //! scalar registers that its code would still have read, and stale values in others.
 
 use super::live::live;
@@ -139,8 +139,8 @@ pub struct Needs {
     pub exit: RegisterSet,
 }
 
-/// What is needed of each block of a unit.
-pub fn needed(blocks: &[Block], at_end: AtEnd) -> Vec<Needs> {
+/// What is needed of each block of a unit. `outside` says what is read from an address on where there is no block of it.
+pub fn needed(blocks: &[Block], at_end: AtEnd, outside: impl Fn(u64) -> RegisterSet) -> Vec<Needs> {
     let needed: Vec<Vec<bool>> = blocks.iter().map(|block| live(block, |_| true)).collect();
     let exits = Exits::new(blocks, at_end);
     let mut entry = vec![RegisterSet::default(); blocks.len()];
@@ -148,18 +148,23 @@ pub fn needed(blocks: &[Block], at_end: AtEnd) -> Vec<Needs> {
     while changed {
         changed = false;
         for (i, block) in blocks.iter().enumerate().rev() {
-            let read = backward(block, exits.of(block, |i| entry[i]), &needed[i], |_| {});
+            let read = backward(block, exits.of(block, |i| entry[i], &outside), &needed[i], |_| {});
             changed |= read != entry[i];
             entry[i] = read;
         }
     }
     let needs = |(i, block): (usize, &Block)| {
         let mut dead = vec![false; block.nodes.len()];
-        let exit = exits.of(block, |i| entry[i]);
+        let exit = exits.of(block, |i| entry[i], &outside);
         backward(block, exit, &needed[i], |node| dead[node] = true);
         Needs { nodes: live(block, |node| !dead[node]), entry: entry[i], exit }
     };
     blocks.iter().enumerate().map(needs).collect()
+}
+
+/// What is read where nothing is known of the code: everything.
+pub fn all_read(_: u64) -> RegisterSet {
+    RegisterSet::ALL
 }
 
 /// Where control goes.
@@ -178,9 +183,14 @@ impl Exits {
         }
     }
 
-    /// What is read after the block, given what is read from the start of each block on.
-    pub(super) fn of(&self, block: &Block, entry: impl Fn(usize) -> RegisterSet) -> RegisterSet {
-        let at = |pc: u64| self.index.get(&pc).map_or(RegisterSet::ALL, |i| entry(*i));
+    /// What is read after the block, given what is read from the start of each block on, and of addresses outside.
+    pub(super) fn of(
+        &self,
+        block: &Block,
+        entry: impl Fn(usize) -> RegisterSet,
+        outside: impl Fn(u64) -> RegisterSet,
+    ) -> RegisterSet {
+        let at = |pc: u64| self.index.get(&pc).map_or_else(|| outside(pc), |i| entry(*i));
         // In another MODE the wave does not go on in this unit, but in one that may read other registers.
         let changes_mode = block.nodes.iter().any(|node| node.op == Op::SetMode);
         match block.term {

@@ -384,13 +384,13 @@ impl Kernel<'_> {
 
     /// What compilers make of more than the simplest kernels, or any statements.
     fn construct(&mut self) {
-        match self.random().below(8) {
+        match self.random().below(10) {
             0 => self.generator.body(),
             1 => self.counted_loop(),
-            2 => self.divergent_loop(),
-            3 => self.through_lds(),
-            4 => self.emit("s_barrier"),
-            5 | 6 => self.indexed(),
+            2..=4 => self.divergent_loop(),
+            5 => self.through_lds(),
+            6 => self.emit("s_barrier"),
+            7 | 8 => self.indexed(),
             _ => self.any_row(),
         }
     }
@@ -444,6 +444,9 @@ impl Kernel<'_> {
         let most = self.random().pick(&[3, 15, 31, 63]);
         let of = self.random().pick(&[0, NUMBER]);
         self.emit(&format!("v_and_b32_e32 v{TURNS}, {most}, v{of}"));
+        if self.random().once_in(3) {
+            self.emit(&format!("v_lshlrev_b32_e32 v{TURNS}, 3, v{TURNS}"));
+        }
         self.generator.push_scalar(
             Op::Sop1(Sop1::s_mov_b64),
             [Operand::Sgpr(60), Operand::None],
@@ -452,14 +455,35 @@ impl Kernel<'_> {
         let again = self.generator.label();
         self.place(again);
         self.arithmetic();
-        if self.random().once_in(2) {
-            self.load();
+        match self.random().below(4) {
+            0 | 1 => self.load(),
+            2 => self.either(),
+            _ => {}
         }
         self.add(TURNS, "-1", TURNS);
         self.emit(&format!("v_cmp_lt_i32_e32 vcc, 0, v{TURNS}"));
         self.emit("s_and_b64 exec, exec, vcc");
         self.branch(Sopp::s_cbranch_execnz, again);
         self.emit("s_mov_b64 exec, s[60:61]");
+        if self.random().once_in(2) {
+            self.store();
+        }
+    }
+
+    /// Some arithmetic in some lanes, and other in the others.
+    fn either(&mut self) {
+        let [a, b] = [(); 2].map(|()| self.data(0));
+        let [other, end] = [(); 2].map(|()| self.generator.label());
+        self.emit(&format!("v_cmp_lt_i32_e32 vcc, v{a}, v{b}"));
+        self.emit("s_and_saveexec_b64 s[82:83], vcc");
+        self.branch(Sopp::s_cbranch_execz, other);
+        self.arithmetic();
+        self.place(other);
+        self.emit("s_andn2_saveexec_b64 s[82:83], s[82:83]");
+        self.branch(Sopp::s_cbranch_execz, end);
+        self.arithmetic();
+        self.place(end);
+        self.emit("s_or_b64 exec, exec, s[82:83]");
     }
 
     /// Gives a dword to another lane, maybe of another wave.
