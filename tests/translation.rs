@@ -135,16 +135,46 @@ fn the_baseline_compiler_has_all_that_kernels_need() {
     }
 }
 
+/// A call of a function that doubles v3, whose address is made in the block of the call or in one before.
+fn calling(is_early: bool) -> String {
+    let (between, distance) = if is_early { ("s_branch call\ncall:", 36) } else { ("", 32) };
+    format!(
+        "v_mov_b32 v3, 21
+         s_getpc_b64 s[2:3]
+         s_add_u32 s2, s2, {distance}
+         s_addc_u32 s3, s3, 0
+         {between}
+         s_swappc_b64 s[4:5], s[2:3]
+         v_mov_b32 v4, s0
+         v_mov_b32 v5, s1
+         global_store_dword v[4:5], v3, off
+         s_endpgm
+         double: v_add_u32_e32 v3, v3, v3
+         s_setpc_b64 s[4:5]"
+    )
+}
+
+#[test]
+fn functions_with_known_addresses_are_in_the_unit_of_their_callers() {
+    let hardware = Hardware::with_memory(Memory::new().unwrap());
+    for (is_early, units) in [(false, 1), (true, 2)] {
+        let (jit, kernel) = (Jit::new(), bare(&hardware.memory, &calling(is_early), false));
+        assert_eq!(result_of(&jit, &hardware, &kernel), 42);
+        assert_eq!(jit.stats().translated, units);
+    }
+}
+
 #[test]
 fn translations_are_bounded() {
-    let device = Device::with_threads(1).unwrap();
-    let (free, bounded) = (open(&device, "calls"), open(&device, "calls"));
-    let want = run(&device, &free);
-    bounded.module().limit_translations(1);
-    assert!(run(&device, &bounded) == want);
-    let (free, bounded) = (free.module().translated(), bounded.module().translated());
-    assert!(free.units > 1, "calls are units of their own");
-    assert_eq!((free.evicted, free.translated), (0, free.units));
+    let hardware = Hardware::with_memory(Memory::new().unwrap());
+    let kernel = bare(&hardware.memory, &calling(true), false);
+    let [free, bounded] = [None, Some(1)].map(|limit| {
+        let jit = Jit::new();
+        limit.into_iter().for_each(|limit| jit.set_limit(limit));
+        assert_eq!(result_of(&jit, &hardware, &kernel), 42);
+        jit.stats()
+    });
+    assert_eq!((free.evicted, free.translated, free.units), (0, 2, 2));
     assert_eq!((bounded.units, bounded.evicted), (1, bounded.translated - 1));
     assert!(bounded.translated > free.translated && bounded.code_bytes < free.code_bytes);
 }

@@ -35,23 +35,23 @@ impl GuestBlock {
     }
 }
 
-/// Decodes the blocks that are reachable from `entry`, in address order, as the waves' registers bound them.
+/// Decodes the blocks that are reachable from `entry`, in address order, as the waves' registers bound them, and from
+/// `others` that are code of the same allocation.
 ///
 /// A word that is no instruction is an error only at the entry: elsewhere the path there may never be taken, and
 /// the block ends before it, so that the wave comes back and finds the error if it gets there.
-pub fn blocks(view: &View, machine: Machine, entry: u64) -> Result<Vec<GuestBlock>, Box<Trap>> {
+pub fn blocks(view: &View, machine: Machine, entry: u64, others: &[u64]) -> Result<Vec<GuestBlock>, Box<Trap>> {
     let home = view.code(entry).map_or(entry..entry, |range| range.start..range.end);
     let decoder = Decoder::new(machine.target);
     let mut code = Code { view, machine, home, decoder, instructions: BTreeMap::new() };
     let mut leaders = BTreeSet::from([entry]);
-    let mut work = vec![entry];
     code.instruction(entry)?;
-    while let Some(start) = work.pop() {
-        for successor in code.run_from(start) {
-            let room = code.instructions.len() < UNIT;
-            if room && code.instruction(successor).is_ok() && leaders.insert(successor) {
-                work.push(successor);
-            }
+    let mut work = code.run_from(entry);
+    let mut others = others.iter().copied();
+    while let Some(start) = work.pop().or_else(|| others.next()) {
+        let room = code.instructions.len() < UNIT;
+        if room && code.instruction(start).is_ok() && leaders.insert(start) {
+            work.extend(code.run_from(start));
         }
     }
     Ok(leaders.iter().map(|start| code.block(*start, &leaders)).collect())

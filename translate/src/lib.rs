@@ -34,7 +34,7 @@ pub use stats::{JitStats, Stages};
 use compact::Compaction;
 use gcnjit_isa::Target;
 use gcnjit_rt::{Env, Mode, RegisterFile, Trap, View};
-use lane::Block;
+use lane::{Block, Term};
 use lower::{Planned, Shaping, Watch};
 use pass::alike::Alike;
 use pass::compact::Loop;
@@ -42,7 +42,7 @@ use pass::fuse::Scope;
 use pass::registers::{Needs, RegisterSet, all_read, needed};
 use pass::strides::Start;
 use pass::superblock::Superblock;
-use rustc_hash::FxHashMap as HashMap;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use stats::timed;
 
 /// What code is translated for beside MODE.
@@ -84,9 +84,30 @@ impl Machine {
 /// [`Trap::Host`] if the host's code generator refuses.
 pub fn translate(view: &View, machine: Machine, start: &Start, mode: Mode) -> Result<jit::Unit, Box<Trap>> {
     let mut stages = Stages::default();
-    let guest = timed(&mut stages.decode, || cfg::blocks(view, machine, start.pc()))?;
-    let planned = plan(guest, machine, mode, start, &mut stages)?;
+    let code = discover(view, machine, start.pc(), mode, &mut stages)?;
+    let planned = plan(code, machine, mode, start, &mut stages)?;
     jit::compile(planned, None, mode, Shaping::default(), stages)
+}
+
+/// Blocks of the guest's, and what has been made of them.
+type Code = (Vec<cfg::GuestBlock>, Vec<Block>);
+
+/// Finds and builds the blocks that jumps reach from `entry`: direct ones, and those to addresses that come out as
+/// constants, as those of functions do.
+fn discover(view: &View, machine: Machine, entry: u64, mode: Mode, stages: &mut Stages) -> Result<Code, Box<Trap>> {
+    let mut others = Vec::new();
+    loop {
+        let guest = timed(&mut stages.decode, || cfg::blocks(view, machine, entry, &others))?;
+        let blocks = build(&guest, machine, mode, stages)?;
+        let starts: HashSet<u64> = blocks.iter().map(|block| block.pc).collect();
+        let jumps = blocks.iter().filter(|block| matches!(block.term, Term::Jump(_)));
+        let mut found: Vec<u64> = jumps.flat_map(|block| block.term.successors()).collect();
+        found.retain(|pc| !starts.contains(pc) && !others.contains(pc));
+        if found.is_empty() {
+            return Ok((guest, blocks));
+        }
+        others.append(&mut found);
+    }
 }
 
 /// Translates a loop of a unit in compacted form ([`pass::compact`]).
@@ -115,7 +136,9 @@ pub fn translate_compacted(unit: &jit::Unit, of: &Loop, machine: Machine) -> Res
 pub fn translate_block(guest: cfg::GuestBlock, machine: Machine, mode: Mode) -> Result<jit::Unit, Box<Trap>> {
     let mut stages = Stages::default();
     let start = Start::unknown(guest.start());
-    let planned = plan(vec![guest], machine, mode, &start, &mut stages)?;
+    let guest = vec![guest];
+    let blocks = build(&guest, machine, mode, &mut stages)?;
+    let planned = plan((guest, blocks), machine, mode, &start, &mut stages)?;
     jit::compile(planned, None, mode, Shaping::default(), stages)
 }
 
@@ -144,13 +167,12 @@ fn build(
 }
 
 fn plan(
-    guest: Vec<cfg::GuestBlock>,
+    (guest, blocks): Code,
     machine: Machine,
     mode: Mode,
     start: &Start,
     stages: &mut Stages,
 ) -> Result<Vec<Planned>, Box<Trap>> {
-    let blocks = build(&guest, machine, mode, stages)?;
     let mut planned = timed(&mut stages.plan, || {
         let guesses = wide::is_available().then(|| Guesses::of(&blocks, start));
         let watches = guesses.as_ref().map_or_else(Vec::new, |guesses| pass::compact::few(&blocks, &guesses.exec));

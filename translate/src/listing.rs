@@ -7,7 +7,7 @@ use crate::lower::{Planned, Shaping, Waves};
 use crate::pass::fuse::induction::{Induction, Kept};
 use crate::pass::segment::{Plan, Step};
 use crate::pass::strides::Start;
-use crate::{Machine, Program, Stages, cfg, plan};
+use crate::{Machine, Program, Stages, discover, plan};
 use gcnjit_isa::{Target, disas};
 use gcnjit_rt::{Mode, Trap, View};
 use iced_x86::{Decoder, DecoderOptions, Formatter, Mnemonic, NasmFormatter, OpKind};
@@ -39,11 +39,11 @@ pub fn listing(
 ) -> Result<String, Box<Trap>> {
     let entry = start.pc();
     let mut stages = Stages::default();
-    let guest = cfg::blocks(view, machine, entry)?;
-    let instructions = guest.iter().flat_map(|block| &block.instructions);
+    let code = discover(view, machine, entry, mode, &mut stages)?;
+    let instructions = code.0.iter().flat_map(|block| &block.instructions);
     let text = instructions.map(|(pc, inst)| (*pc, disas::text(inst, machine.target))).collect();
     let mut page = Page { program, instructions: text, shown: None, text: String::new() };
-    let planned = plan(guest, machine, mode, start, &mut stages)?;
+    let planned = plan(code, machine, mode, start, &mut stages)?;
     match form {
         Form::Lane => planned.iter().for_each(|planned| page.lane(planned)),
         Form::Clif => page.clif(&planned, mode).map_err(|what| Box::new(Trap::Host { pc: entry, what }))?,

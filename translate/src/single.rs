@@ -6,7 +6,7 @@ use crate::cfg::{self, GuestBlock};
 use crate::jit::{Context, Unit};
 use crate::lane::Listing;
 use crate::pass::strides::Start;
-use crate::{Machine, Stages, plan, translate_block};
+use crate::{Machine, Stages, build, plan, translate_block};
 use crate::{libcall, listing};
 use gcnjit_isa::{Decoder, Target};
 use gcnjit_rt::{Env, Mode, Stop, Trap, View, Wave};
@@ -84,7 +84,9 @@ pub fn first_segment(guest: &GuestBlock, machine: Machine, mode: Mode) -> Result
     let is_one = |count: usize| {
         let part = GuestBlock { instructions: guest.instructions[..count].to_vec() };
         let start = Start::unknown(part.start());
-        let planned = plan(vec![part], machine, mode, &start, &mut Stages::default())?;
+        let (part, mut stages) = (vec![part], Stages::default());
+        let blocks = build(&part, machine, mode, &mut stages)?;
+        let planned = plan((part, blocks), machine, mode, &start, &mut stages)?;
         let steps = planned.iter().flat_map(|planned| &planned.plan.steps);
         Ok::<_, Box<Trap>>(steps.filter(|step| !step.segment.is_empty()).count() <= 1)
     };

@@ -162,6 +162,7 @@ impl Builder {
                 let (yes, no) = (self.b64(yes), self.b64(no));
                 Term::Dynamic(self.select(condition, yes, no))
             }
+            Term::Indirect(pc) => Term::Dynamic(pc),
             other => other,
         }
     }

@@ -179,7 +179,8 @@ fn s_getpc_b64(b: &mut Builder, inst: &Inst) -> Result {
 
 fn s_setpc_b64(b: &mut Builder, inst: &Inst) -> Result {
     let target = b.uniform(inst.src[0], Ty::b64);
-    b.term = Some(Term::Dynamic(target));
+    // Compilers make the address of a function of s_getpc's.
+    b.term = Some(b.as_const(target).map_or(Term::Indirect(target), Term::Jump));
     Ok(())
 }
 

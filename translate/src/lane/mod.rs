@@ -296,7 +296,9 @@ pub enum Term {
     Jump(u64),
     /// If the B1 is true to the first, else to the second.
     Branch(Value, u64, u64),
-    /// To the guest address in a uniform B64.
+    /// Go to the guest address in a uniform B64, as calls and returns do.
+    Indirect(Value),
+    /// Leave translated code and go on at the guest address in a uniform B64.
     Dynamic(Value),
     /// The wave ends, with its program counter here.
     End(u64),
@@ -332,6 +334,14 @@ impl Term {
             _ => [None; 2],
         };
         first.into_iter().chain(second)
+    }
+
+    /// The value that says where control goes.
+    pub fn value(&self) -> Option<Value> {
+        match *self {
+            Term::Branch(value, ..) | Term::Indirect(value) | Term::Dynamic(value) => Some(value),
+            _ => None,
+        }
     }
 }
 

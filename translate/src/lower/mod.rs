@@ -135,6 +135,7 @@ pub fn lower(
     let guest: Vec<ir::Block> = blocks.iter().map(|_| fb.create_block()).collect();
     let plain = blocks.iter().zip(&guest).filter(|(planned, _)| planned.superblock.is_none());
     let targets = plain.map(|(planned, block)| (planned.block.pc, (*block, &planned.watch))).collect();
+    let functions = term::functions(blocks, &targets);
     fb.switch_to_block(entry);
     let params = fb.block_params(entry).to_vec();
     let scratch = blocks.iter().map(|planned| planned.plan.slot_count).max().unwrap_or(0);
@@ -167,6 +168,7 @@ pub fn lower(
             plan: &planned.plan,
             parts: if wide.is_some() { &planned.parts } else { &[] },
             targets: &targets,
+            functions: &functions,
             watch: &planned.watch,
             superblock: planned.superblock.as_ref(),
             settle,
@@ -233,6 +235,9 @@ fn dispatch(fb: &mut FunctionBuilder<'_>, index: ir::Value, guest: &[ir::Block])
     fb.ins().trap(ir::TrapCode::unwrap_user(1));
 }
 
+/// A unit's blocks by address, with what is looked at where they begin.
+type Targets<'a> = HashMap<u64, (ir::Block, &'a Watch)>;
+
 /// The lowering of one guest block.
 struct Lower<'a, 'f> {
     fb: &'a mut FunctionBuilder<'f>,
@@ -241,7 +246,9 @@ struct Lower<'a, 'f> {
     /// What the wider back end does of the plan as one.
     parts: &'a [Fused],
     /// The unit's blocks, with what is looked at where they begin.
-    targets: &'a HashMap<u64, (ir::Block, &'a Watch)>,
+    targets: &'a Targets<'a>,
+    /// Where calls of the unit go to and come back to.
+    functions: &'a [u64],
     watch: &'a Watch,
     /// If the block is a superblock.
     superblock: Option<&'a Superblock>,

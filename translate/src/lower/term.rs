@@ -1,16 +1,39 @@
 //! The end of a block: going on at another one, or leaving the function.
 
-use super::{Lower, Watch, leave_with};
+use super::{Lower, Planned, Targets, Watch, leave_with};
 use crate::compact;
 use crate::jit::{Context, Exit};
-use crate::lane::Term;
+use crate::lane::{Term, Value};
 use crate::wide;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData};
+use gcnjit_isa::{Op, Sop1, Sopk};
 use gcnjit_rt::Wave;
 use gcnjit_rt::wave::reg;
+use std::collections::BTreeSet;
 use std::mem::offset_of;
+
+/// Most addresses that one in registers is compared with.
+const FUNCTIONS: usize = 8;
+
+/// Where calls of a unit go to and come back to, as far as there are blocks.
+pub(super) fn functions(blocks: &[Planned], targets: &Targets<'_>) -> Vec<u64> {
+    let of = |planned: &Planned| {
+        let (_, last) = planned.guest.instructions.last()?;
+        let behind = planned.block.end;
+        let to = planned.block.term.successors().next();
+        match last.op {
+            Op::Sop1(Sop1::s_swappc_b64) => Some([Some(behind), to]),
+            Op::Sop1(Sop1::s_setpc_b64) => Some([None, to]),
+            Op::Sopk(Sopk::s_call_b64) => Some([Some(behind), None]),
+            _ => None,
+        }
+    };
+    let all = blocks.iter().filter_map(of).flatten().flatten();
+    let known: BTreeSet<u64> = all.filter(|pc| targets.contains_key(pc)).collect();
+    known.into_iter().take(FUNCTIONS).collect()
+}
 
 impl Lower<'_, '_> {
     /// Goes on where the block ends.
@@ -34,11 +57,11 @@ impl Lower<'_, '_> {
                     }
                 }
             }
-            Term::Dynamic(pc) => {
-                let pc = self.uniform(pc);
-                self.store_wave(pc, offset_of!(Wave, pc));
-                self.leave_with(Exit::Jump);
+            Term::Indirect(pc) => {
+                self.go_to_functions(pc);
+                self.leave_to(pc);
             }
+            Term::Dynamic(pc) => self.leave_to(pc),
             Term::End(pc) => self.leave(pc, if self.superblock.is_some() { Exit::Kept } else { Exit::End }),
             Term::Barrier(pc) => self.leave(pc, Exit::Barrier),
             Term::Yield(pc) => self.leave(pc, Exit::Yield),
@@ -48,6 +71,26 @@ impl Lower<'_, '_> {
             Term::Undocumented(pc) => self.leave(pc, Exit::Undocumented),
             Term::Meet(pc) => self.leave(pc, Exit::Meet),
         }
+    }
+
+    /// Goes to where calls of the unit go to, and come back to, if the address is one of these.
+    fn go_to_functions(&mut self, pc: Value) {
+        let pc = self.uniform(pc);
+        for known in self.functions {
+            let [here, others] = [(); 2].map(|()| self.fb.create_block());
+            let is_known = self.fb.ins().icmp_imm_u(IntCC::Equal, pc, *known as i64);
+            self.fb.ins().brif(is_known, here, &[], others, &[]);
+            self.fb.switch_to_block(here);
+            self.go(*known);
+            self.fb.switch_to_block(others);
+        }
+    }
+
+    /// Leaves the function for a guest address.
+    fn leave_to(&mut self, pc: Value) {
+        let pc = self.uniform(pc);
+        self.store_wave(pc, offset_of!(Wave, pc));
+        self.leave_with(Exit::Jump);
     }
 
     /// The block at `pc`, if it comes later in the unit: it can be gone to without a look at the slice.

@@ -81,7 +81,10 @@ impl Graph<'_> {
             }
         }
         let changes_exec = |block: &usize| self.blocks[*block].nodes.iter().any(|node| node.op == Op::Cut);
-        let is_allowed = members.iter().any(changes_exec) && members.iter().all(|i| is_lane_local(&self.blocks[*i]));
+        // A function that is called in a loop is none of its blocks, and where it comes back to is not known.
+        let stays = |block: &usize| self.successors[*block].iter().any(|next| members.contains(next));
+        let is_allowed =
+            members.iter().any(changes_exec) && members.iter().all(|i| stays(i) && is_lane_local(&self.blocks[*i]));
         is_allowed.then(|| members.into_iter().collect())
     }
 

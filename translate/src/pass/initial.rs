@@ -8,7 +8,7 @@
 
 use super::registers::{Exits, RegisterSet, all_read, effect};
 use crate::AtEnd;
-use crate::lane::{Block, Node, Op, Shape, Term, Ty, Value};
+use crate::lane::{Block, Node, Op, Shape, Ty, Value};
 use crate::libcall::RowOp;
 
 /// In which lanes a value is wanted.
@@ -86,9 +86,7 @@ struct Backward<'a> {
 impl<'a> Backward<'a> {
     fn new(block: &'a Block, masks: &'a [Option<Value>], reads: Reads) -> Backward<'a> {
         let mut wanted = vec![Lanes::None; block.nodes.len()];
-        if let Term::Branch(value, ..) | Term::Dynamic(value) = block.term {
-            wanted[value.index()] = Lanes::All;
-        }
+        block.term.value().into_iter().for_each(|value| wanted[value.index()] = Lanes::All);
         Backward { block, masks, wanted, reads }
     }
 

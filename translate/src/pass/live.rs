@@ -1,14 +1,12 @@
 //! Which nodes are needed: effects, the terminator's condition, what may fault, and what these use.
 
 use crate::defect::{Precaution, forgets};
-use crate::lane::{Block, Node, Op, Term, Value};
+use crate::lane::{Block, Node, Op, Value};
 
 /// A flag a node: needed by an effect that `keep` keeps, or by the terminator.
 pub fn live(block: &Block, keep: impl Fn(usize) -> bool) -> Vec<bool> {
     let mut live = vec![false; block.nodes.len()];
-    if let Term::Branch(value, ..) | Term::Dynamic(value) = block.term {
-        live[value.index()] = true;
-    }
+    block.term.value().into_iter().for_each(|value| live[value.index()] = true);
     for (i, node) in block.nodes.iter().enumerate().rev() {
         live[i] |= may_fault(node) || node.is_effect() && keep(i);
         if live[i] {
