@@ -341,9 +341,9 @@ impl<C: Candidate> Lockstep<'_, C> {
         }
         // A block of the translator ends where another begins.
         if !state.leaders.contains(&wave.pc) {
-            state
-                .leaders
-                .extend(cfg::blocks(env.memory, Machine::of(env), wave.pc, &[])?.iter().map(GuestBlock::start));
+            state.leaders.extend(
+                cfg::blocks(env.memory, Machine::of(env), wave.pc, &BTreeSet::new())?.iter().map(GuestBlock::start),
+            );
         }
         let ends = |(pc, inst): &(u64, Inst)| reads_clock(inst) || state.leaders.contains(pc);
         if reads_clock(&guest.instructions[0].1) {

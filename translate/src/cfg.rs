@@ -40,7 +40,7 @@ impl GuestBlock {
 ///
 /// A word that is no instruction is an error only at the entry: elsewhere the path there may never be taken, and
 /// the block ends before it, so that the wave comes back and finds the error if it gets there.
-pub fn blocks(view: &View, machine: Machine, entry: u64, others: &[u64]) -> Result<Vec<GuestBlock>, Box<Trap>> {
+pub fn blocks(view: &View, machine: Machine, entry: u64, others: &BTreeSet<u64>) -> Result<Vec<GuestBlock>, Box<Trap>> {
     let home = view.code(entry).map_or(entry..entry, |range| range.start..range.end);
     let decoder = Decoder::new(machine.target);
     let mut code = Code { view, machine, home, decoder, instructions: BTreeMap::new() };

@@ -44,6 +44,7 @@ use pass::strides::Start;
 use pass::superblock::Superblock;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use stats::timed;
+use std::collections::BTreeSet;
 
 /// What code is translated for beside MODE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -92,22 +93,35 @@ pub fn translate(view: &View, machine: Machine, start: &Start, mode: Mode) -> Re
 /// Blocks of the guest's, and what has been made of them.
 type Code = (Vec<cfg::GuestBlock>, Vec<Block>);
 
+/// How often functions of functions are looked for; deeper ones are units of their own.
+const CALLS: usize = 16;
+
 /// Finds and builds the blocks that jumps reach from `entry`: direct ones, and those to addresses that come out as
 /// constants, as those of functions do.
 fn discover(view: &View, machine: Machine, entry: u64, mode: Mode, stages: &mut Stages) -> Result<Code, Box<Trap>> {
-    let mut others = Vec::new();
+    let (mut others, mut built, mut rounds) = (BTreeSet::new(), HashMap::default(), 0);
     loop {
         let guest = timed(&mut stages.decode, || cfg::blocks(view, machine, entry, &others))?;
-        let blocks = build(&guest, machine, mode, stages)?;
-        let starts: HashSet<u64> = blocks.iter().map(|block| block.pc).collect();
-        let jumps = blocks.iter().filter(|block| matches!(block.term, Term::Jump(_)));
-        let mut found: Vec<u64> = jumps.flat_map(|block| block.term.successors()).collect();
-        found.retain(|pc| !starts.contains(pc) && !others.contains(pc));
-        if found.is_empty() {
+        let mut block = |guest: &cfg::GuestBlock| match built.remove(&(guest.start(), guest.end())) {
+            Some(block) => Ok(block),
+            None => build::block(guest, machine, mode),
+        };
+        let blocks: Vec<Block> = timed(&mut stages.build, || guest.iter().map(&mut block).collect::<Result<_, _>>())?;
+        let known = others.len();
+        others.extend(jumps_out(&blocks));
+        if others.len() == known || rounds == CALLS {
             return Ok((guest, blocks));
         }
-        others.append(&mut found);
+        built = blocks.into_iter().map(|block| ((block.pc, block.end), block)).collect();
+        rounds += 1;
     }
+}
+
+/// Where blocks jump to that are not among them.
+fn jumps_out(blocks: &[Block]) -> HashSet<u64> {
+    let starts: HashSet<u64> = blocks.iter().map(|block| block.pc).collect();
+    let jumps = blocks.iter().filter(|block| matches!(block.term, Term::Jump(_)));
+    jumps.flat_map(|block| block.term.successors()).filter(|pc| !starts.contains(pc)).collect()
 }
 
 /// Translates a loop of a unit in compacted form ([`pass::compact`]).
